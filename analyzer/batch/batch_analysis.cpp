@@ -11,6 +11,7 @@
 #include "analyzer/run/run_fields.h"
 #include "analyzer/run/usable_runs.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -95,7 +96,7 @@ void set_pays_up_to(BatchCurve& curve) {
   } else {
     curve.pays_up_to = best;
     if (over.empty())
-      curve.notes.push_back(fmt::format("more GPUs still paid at the largest batch measured, {:.0f}", best));
+      curve.notes.push_back(fmt::format("more GPUs still paid at the largest batch measured, {}", number(best, 1)));
   }
 }
 

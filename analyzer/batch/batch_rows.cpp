@@ -94,8 +94,10 @@ Measured<double> hourly_price(const RunCase& run_case, const SkuCatalogue& catal
 
 Measured<NoiseScale> noise_of(const std::vector<BatchRun>& runs, const RunCase& run_case) {
   if (run_case.world_size() < 2) return Measured<NoiseScale>::missing("one rank: nothing to compare");
-  std::vector<GradientNorms> norms;
-  for (const BatchRun& run : runs) norms.insert(norms.end(), run.norms.begin(), run.norms.end());
+  std::vector<std::vector<GradientNorms>> norms;
+  for (const BatchRun& run : runs) {
+    if (!run.norms.empty()) norms.push_back(run.norms);
+  }
   if (norms.empty()) return Measured<NoiseScale>::missing("no gradient norms were stored");
   return gradient_noise_scale(norms, static_cast<double>(run_case.batch_per_gpu),
                               static_cast<double>(run_case.global_batch()));

@@ -6,6 +6,7 @@
 
 #include "analyzer/batch/batch_analysis.h"
 #include "core/run_case/loss_window.h"
+#include "core/run_case/step_facts.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -20,10 +21,11 @@ struct Sums {
 
 std::vector<GradientNorms> gradient_norms(const store::RunStore& store, const store::RunRecord& run) {
   const int ranks = run.run_case.world_size();
+  const std::uint32_t first_measured = first_measured_step(run.run_case, run.environment.facts);
   std::map<std::uint32_t, Sums> by_step;
   for (int rank = 0; ranks > 1 && rank < ranks; ++rank) {
     for (const auto& [step, square] : store.step_values(run.id, rank, kGradientSquareLocal)) {
-      if (static_cast<int>(step) >= run.run_case.warmup) by_step[step].local += square;
+      if (step >= first_measured) by_step[step].local += square;
     }
     for (const auto& [step, square] : store.step_values(run.id, rank, kGradientSquareMean)) {
       const auto found = by_step.find(step);

@@ -16,14 +16,14 @@ constexpr double kConverged = 1e-9;
 
 }  // namespace
 
-double expected_above(double censored_at, double expected, double spread) {
-  if (spread <= 0) return std::max(censored_at, expected);
+Imputed imputed_above(double censored_at, double expected, double spread) {
+  if (spread <= 0) return {std::max(censored_at, expected), censored_at > expected ? 1.0 : 0.0};
   const boost::math::normal normal;
   const double z = std::log(censored_at / expected) / spread;
   constexpr double kFar = 8;  // the tail's ratio is z + 1/z there, and its parts underflow further on
   const double hazard = z > kFar ? z + 1 / z
                                  : boost::math::pdf(normal, z) / boost::math::cdf(boost::math::complement(normal, z));
-  return expected * std::exp(spread * hazard);
+  return {expected * std::exp(spread * hazard), std::clamp(hazard * (hazard - z), 0.0, 1.0)};
 }
 
 Measured<double> censored_mean(std::span<const double> values, std::span<const double> censored) {
@@ -42,7 +42,7 @@ Measured<double> censored_mean(std::span<const double> values, std::span<const d
   for (int iteration = 0; iteration < kMostIterations; ++iteration) {
     double sum = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (i >= values.size()) all[i] = expected_above(censored[i - values.size()], typical, spread);
+      if (i >= values.size()) all[i] = imputed_above(censored[i - values.size()], typical, spread).value;
       sum += std::log(all[i]);
     }
     const double before = typical;

@@ -9,6 +9,7 @@
 
 #include "analyzer/batch/noise_scale.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -52,8 +53,37 @@ StepsByBatch unreached_by_batch(std::span<const StepsToTarget> batches) {
   return unreached;
 }
 
+/// Sets variance, degrees of freedom and covariance of a fit to runs of which `unreached` were imputed with its variance. A
+/// value that the fit itself supplied neither scatters nor holds as much information as a measured one: it counts by its
+/// weight. Lack of fit is not separated from the spread of runs here.
+void set_errors(const StepsByBatch& reached, const StepsByBatch& unreached, LinearFit& fit) {
+  const double spread = std::sqrt(fit.variance);
+  double squares = 0;
+  double runs = 0;
+  double normal[3] = {0, 0, 0};  // of 1 and 1/batch: the sums of 1, 1/batch, 1/batch^2
+  const auto add = [&](double batch, double expected, double steps, double weight) {
+    squares += std::pow(steps / expected - 1, 2);
+    runs += weight;
+    for (int power = 0; power < 3; ++power) normal[power] += weight / (expected * expected * std::pow(batch, power));
+  };
+  for (const auto& [batch, all] : reached) {
+    for (const double steps : all) add(batch, value_at(fit, at_batch(batch)), steps, 1);
+  }
+  for (const auto& [batch, all] : unreached) {
+    const double expected = value_at(fit, at_batch(batch));
+    for (const double ended : all) {
+      const Imputed run = imputed_above(ended, expected, spread);
+      add(batch, expected, run.value, run.weight);
+    }
+  }
+  fit.degrees_of_freedom = runs - 2;
+  fit.variance = squares / fit.degrees_of_freedom;
+  const double scale = fit.variance / (normal[0] * normal[2] - normal[1] * normal[1]);
+  fit.covariance = {{{scale * normal[2], -scale * normal[1], 0}, {-scale * normal[1], scale * normal[0], 0}, {}}};
+}
+
 /// Fits the runs that reached the target, then all runs, with the others replaced by their expectation under
-/// the last fit, until the curve converges. `sizes` are the batches of the fit's points.
+/// the last fit, until the curve and its spread converge. `sizes` are the batches of the fit's points.
 std::optional<LinearFit> fit_censored(std::span<const StepsToTarget> batches, const StepsByBatch& reached,
                                       std::vector<double>& sizes) {
   const StepsByBatch unreached = unreached_by_batch(batches);
@@ -68,15 +98,17 @@ std::optional<LinearFit> fit_censored(std::span<const StepsToTarget> batches, co
     }
     const std::optional<LinearFit> before = std::exchange(fit, fit_linear(points, 2, ErrorModel::kRelative));
     if (!fit || unreached.empty()) break;
-    const auto moved = [&](std::size_t i) {
-      return std::abs(fit->coefficients[i] - before->coefficients[i]) > 1e-6 * std::abs(fit->coefficients[i]);
-    };
-    if (before && !moved(0) && !moved(1)) break;
+    if (before) fit->variance = before->variance;
+    set_errors(reached, before ? unreached : StepsByBatch(), *fit);
+    const auto moved = [](double from, double to) { return std::abs(to - from) > 1e-5 * std::abs(to); };
+    if (before && !moved(before->coefficients[0], fit->coefficients[0]) &&
+        !moved(before->coefficients[1], fit->coefficients[1]) && !moved(before->variance, fit->variance))
+      break;
     all = reached;
-    const double spread = std::sqrt(std::max(0.0, fit->variance));
+    const double spread = std::sqrt(fit->variance);
     for (const auto& [batch, ended] : unreached) {
       for (const double steps : ended)
-        all[batch].push_back(expected_above(steps, value_at(*fit, at_batch(batch)), spread));
+        all[batch].push_back(imputed_above(steps, value_at(*fit, at_batch(batch)), spread).value);
     }
   }
   return fit;
@@ -93,21 +125,21 @@ void add_notes(std::span<const StepsToTarget> batches, const std::map<double, st
   for (const StepsToTarget& batch : batches) {
     if (batch.unreached_after.empty()) continue;
     result.notes.push_back(fmt::format(
-        "batch {}: {} run(s) did not reach the target; they count as longer than the {:.0f} steps or more that "
+        "batch {}: {} run(s) did not reach the target; they count as longer than the {} steps or more that "
         "they made",
-        batch.global_batch, batch.unreached_after.size(),
-        *std::min_element(batch.unreached_after.begin(), batch.unreached_after.end())));
+        number(static_cast<double>(batch.global_batch), 1), batch.unreached_after.size(),
+        number(*std::min_element(batch.unreached_after.begin(), batch.unreached_after.end()), 1)));
   }
   for (const double batch : result.badly_fitted_batches) {
-    result.notes.push_back(fmt::format("batch {} fits badly: the learning rate may not suit it", batch));
+    result.notes.push_back(fmt::format("batch {} fits badly: the learning rate may not suit it", number(batch, 1)));
   }
   if (!result.batch) {
     result.notes.push_back("no critical batch: " + result.batch.reason());
   } else if (result.batch->value > 2 * reached.rbegin()->first ||
              result.batch->value < reached.begin()->first / 2) {
     result.notes.push_back(
-        fmt::format("the critical batch of {:.0f} is extrapolated: batches from {} to {} were measured",
-                    result.batch->value, reached.begin()->first, reached.rbegin()->first));
+        fmt::format("the critical batch of {} is extrapolated: batches from {} to {} were measured",
+                    number(result.batch->value, 4), number(reached.begin()->first, 1), number(reached.rbegin()->first, 1)));
   }
 }
 

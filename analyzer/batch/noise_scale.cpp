@@ -11,7 +11,7 @@
 namespace ddbench::analyzer {
 namespace {
 
-constexpr std::size_t kFewestPairs = 5;
+constexpr std::size_t kFewestSteps = 5;
 constexpr double kNoiseScaleLevel = 0.95;
 
 struct Pair {
@@ -39,11 +39,16 @@ std::vector<Pair> estimators(std::span<const GradientNorms> steps, double small_
   return pairs;
 }
 
-Pair mean_of(std::span<const Pair> pairs) {
+using PairsByRun = std::vector<std::vector<Pair>>;
+
+/// Over all steps of all runs.
+Pair mean_of(const PairsByRun& runs, std::size_t steps) {
   Pair mean;
-  for (const Pair& pair : pairs) {
-    mean.noise += pair.noise / static_cast<double>(pairs.size());
-    mean.gradient += pair.gradient / static_cast<double>(pairs.size());
+  for (const std::vector<Pair>& run : runs) {
+    for (const Pair& pair : run) {
+      mean.noise += pair.noise / static_cast<double>(steps);
+      mean.gradient += pair.gradient / static_cast<double>(steps);
+    }
   }
   return mean;
 }
@@ -55,20 +60,29 @@ struct MeanErrors {
   double degrees_of_freedom = 0;
 };
 
-/// Covariance of the mean, from the differences of successive steps (von Neumann 1941): a slow change during
-/// training is not an error of the mean over these steps.
-MeanErrors errors_of_mean(const std::vector<Pair>& pairs) {
-  const auto n = static_cast<double>(pairs.size());
-  const double divisor = 2 * (n - 1) * n;
+/// Covariance of the mean, from the differences of successive steps of a run (von Neumann 1941): a slow change during
+/// training is not an error of the mean over these steps, nor is it that the next run begins where training began.
+MeanErrors errors_of_mean(const PairsByRun& runs, std::size_t steps) {
   MeanErrors errors;
-  errors.degrees_of_freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
-  for (std::size_t i = 1; i < pairs.size(); ++i) {
-    const double noise = pairs[i].noise - pairs[i - 1].noise;
-    const double gradient = pairs[i].gradient - pairs[i - 1].gradient;
-    errors.noise += noise * noise / divisor;
-    errors.both += noise * gradient / divisor;
-    errors.gradient += gradient * gradient / divisor;
+  double differences = 0;
+  double correlated = 0;  // neighbouring differences share a step
+  for (const std::vector<Pair>& run : runs) {
+    if (run.size() < 2) continue;
+    const auto n = static_cast<double>(run.size());
+    differences += n - 1;
+    correlated += 3 * n - 4;
+    for (std::size_t i = 1; i < run.size(); ++i) {
+      const double noise = run[i].noise - run[i - 1].noise;
+      const double gradient = run[i].gradient - run[i - 1].gradient;
+      errors.noise += noise * noise;
+      errors.both += noise * gradient;
+      errors.gradient += gradient * gradient;
+    }
   }
+  if (differences == 0) return errors;
+  errors.degrees_of_freedom = 2 * differences * differences / correlated;
+  for (double* sum : {&errors.noise, &errors.both, &errors.gradient})
+    *sum /= 2 * differences * static_cast<double>(steps);
   return errors;
 }
 
@@ -104,7 +118,8 @@ void set_interval(const MeanErrors& errors, NoiseScale& result) {
 
 }  // namespace
 
-NoiseScale gradient_noise_scale(std::span<const GradientNorms> steps, double small_batch, double big_batch) {
+NoiseScale gradient_noise_scale(std::span<const std::vector<GradientNorms>> runs, double small_batch,
+                                double big_batch) {
   if (!(small_batch > 0) || !(small_batch < big_batch) || !std::isfinite(big_batch)) {
     throw Error(
         ErrorCode::kBadInput,
@@ -113,18 +128,22 @@ NoiseScale gradient_noise_scale(std::span<const GradientNorms> steps, double sma
             "than the first (run on two GPUs or more)",
             small_batch, big_batch));
   }
-  const std::vector<Pair> pairs = estimators(steps, small_batch, big_batch);
+  PairsByRun pairs;
   NoiseScale result;
-  result.steps = pairs.size();
-  const Pair mean = mean_of(pairs);
+  for (const std::vector<GradientNorms>& run : runs) {
+    pairs.push_back(estimators(run, small_batch, big_batch));
+    result.steps += run.size();
+  }
+  const Pair mean = mean_of(pairs, result.steps);
   result.gradient_square = mean.gradient;
   result.noise_trace = mean.noise;
-  if (pairs.size() < kFewestPairs) {
+  const MeanErrors errors = errors_of_mean(pairs, result.steps);
+  if (result.steps < kFewestSteps || !(errors.degrees_of_freedom > 1)) {
     result.samples = Measured<Estimate>::missing(
-        fmt::format("{} step(s): the noise scale needs {} or more", pairs.size(), kFewestPairs));
+        fmt::format("{} step(s): the noise scale needs {} or more, one after another", result.steps, kFewestSteps));
     return result;
   }
-  set_interval(errors_of_mean(pairs), result);
+  set_interval(errors, result);
   return result;
 }
 

@@ -97,10 +97,9 @@ void SkuCatalogue::set_price(std::string_view text) {
   if (equals == 0 || equals == std::string_view::npos) throw_bad_price(text);
   const std::string_view name = text.substr(0, equals);
   std::string_view rest = text.substr(equals + 1);
-  auto found =
-      std::find_if(skus_.begin(), skus_.end(), [&](const Sku& sku) { return same_name(sku.name, name); });
-  Sku sku = found == skus_.end() ? Sku{} : *found;
-  if (found == skus_.end()) sku.name = name;
+  const Sku* const found = find_sku(name);
+  Sku sku = found == nullptr ? Sku{} : *found;
+  if (found == nullptr) sku.name = name;
   for (bool first = true; first || !rest.empty(); first = false) {
     const std::string_view part = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
@@ -116,25 +115,21 @@ void SkuCatalogue::set_price(std::string_view text) {
       throw_bad_price(text);
     }
   }
-  if (found == skus_.end()) {
+  if (found == nullptr) {
     skus_.push_back(std::move(sku));
   } else {
-    *found = std::move(sku);
+    skus_[static_cast<std::size_t>(found - skus_.data())] = std::move(sku);
   }
 }
 
 const Sku* SkuCatalogue::find_sku(std::string_view name) const noexcept {
-  const auto found =
-      std::find_if(skus_.begin(), skus_.end(), [&](const Sku& sku) { return same_name(sku.name, name); });
-  return found == skus_.end() ? nullptr : &*found;
-}
-
-const Sku* SkuCatalogue::find_meant(std::string_view name) const noexcept {
   constexpr std::string_view kAzurePrefix = "Standard_";
-  if (const Sku* const found = find_sku(name)) return found;
-  const auto found = std::find_if(skus_.begin(), skus_.end(), [&](const Sku& sku) {
-    return sku.name.starts_with(kAzurePrefix) && same_name(std::string_view(sku.name).substr(kAzurePrefix.size()), name);
-  });
+  auto found = std::find_if(skus_.begin(), skus_.end(), [&](const Sku& sku) { return same_name(sku.name, name); });
+  if (found == skus_.end()) {
+    found = std::find_if(skus_.begin(), skus_.end(), [&](const Sku& sku) {
+      return sku.name.starts_with(kAzurePrefix) && same_name(std::string_view(sku.name).substr(kAzurePrefix.size()), name);
+    });
+  }
   return found == skus_.end() ? nullptr : &*found;
 }
 

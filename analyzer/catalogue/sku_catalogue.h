@@ -58,7 +58,7 @@ struct Sku {
 /// "skypilot, 2022, eastus": source, date and note, as far as they are known.
 std::string source_in_words(const Source& source);
 
-/// SKUs and GPUs by name (case does not matter). The one in the program is data/skus.toml.
+/// SKUs and GPUs by name (case does not matter). The one in the program is skus.toml.
 class SkuCatalogue {
  public:
   static SkuCatalogue builtin();
@@ -72,14 +72,12 @@ class SkuCatalogue {
   /// sense, or a GPU without peaks.
   void apply(std::string_view toml, const std::string& origin);
   /// "NAME=USD_PER_HOUR" or "NAME=USD_PER_HOUR,spot=USD_PER_HOUR,preemptions=PER_HOUR": the user's own price
-  /// of a node. A name that is not in the catalogue is added. Throws Error{kBadInput} on anything else.
+  /// of a node. NAME is as for find_sku; one that is not in the catalogue is added. Throws Error{kBadInput} on anything else.
   void set_price(std::string_view text);
 
-  /// Null where the catalogue does not have it.
+  /// Null where the catalogue does not have it. "ND96asr_v4" is Standard_ND96asr_v4, too, unless an entry has the short name itself.
   const Sku* find_sku(std::string_view name) const noexcept;
   const GpuPeaks* find_gpu(std::string_view name) const noexcept;
-  /// As find_sku; "ND96asr_v4" is Standard_ND96asr_v4, too.
-  const Sku* find_meant(std::string_view name) const noexcept;
   /// Dense peak of one GPU of the SKU at this precision, in TFLOP/s; missing with the reason.
   Measured<double> peak_tflops(std::string_view sku, const std::string& precision) const;
 

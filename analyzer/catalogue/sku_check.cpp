@@ -1,6 +1,9 @@
 #include "analyzer/catalogue/sku_check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "analyzer/catalogue/sku_toml.h"
 #include "core/error.h"
@@ -32,6 +35,16 @@ std::string_view family(std::string_view gpu) {
   return gpu.substr(0, gpu.find(' '));
 }
 
+/// Of these SKUs the one that was probably meant by `name`, which may be short (SkuCatalogue::find_sku); empty: none.
+std::string nearest_sku(std::string_view name, std::vector<std::string> known) {
+  constexpr std::string_view kAzurePrefix = "Standard_";
+  const std::size_t whole = known.size();
+  for (std::size_t i = 0; i < whole; ++i) {
+    if (known[i].starts_with(kAzurePrefix)) known.push_back(known[i].substr(kAzurePrefix.size()));
+  }
+  return nearest(name, known);
+}
+
 }  // namespace
 
 void require_of_sku(const Sku& sku, const AskedOfNode& asked) {
@@ -42,15 +55,26 @@ void require_of_sku(const Sku& sku, const AskedOfNode& asked) {
 }
 
 std::string unknown_sku(const SkuCatalogue& catalogue, std::string_view name) {
-  constexpr std::string_view kAzurePrefix = "Standard_";
   std::vector<std::string> known;
-  for (const Sku& sku : catalogue.skus()) {
-    known.push_back(sku.name);
-    if (sku.name.starts_with(kAzurePrefix)) known.push_back(sku.name.substr(kAzurePrefix.size()));
-  }
-  const std::string meant = nearest(name, known);
+  for (const Sku& sku : catalogue.skus()) known.push_back(sku.name);
+  const std::string meant = nearest_sku(name, std::move(known));
   return fmt::format("the SKU \"{}\" has no price and no peaks, as it is not in the catalogue (`ddbench list skus`){}", name,
-                     meant.empty() ? "" : fmt::format("; did you mean {}?", catalogue.find_meant(meant)->name));
+                     meant.empty() ? "" : fmt::format("; did you mean {}?", catalogue.find_sku(meant)->name));
+}
+
+void set_prices(SkuCatalogue& catalogue, std::span<const std::string> prices, const std::set<std::string>& skus_of_runs) {
+  for (const std::string& price : prices) {
+    catalogue.set_price(price);
+    const std::string name = price.substr(0, price.find('='));
+    const Sku* const priced = catalogue.find_sku(name);
+    if (std::any_of(skus_of_runs.begin(), skus_of_runs.end(), [&](const std::string& sku) { return catalogue.find_sku(sku) == priced; }))
+      continue;
+    const std::string meant = nearest_sku(name, {skus_of_runs.begin(), skus_of_runs.end()});
+    refuse(fmt::format("--price {}: none of the runs is on the SKU \"{}\"{}", price, name,
+                       !meant.empty()         ? fmt::format("; did you mean {}?", meant)
+                       : skus_of_runs.empty() ? "; they name no SKU (--sku)"
+                                              : fmt::format("; they are on {}", fmt::join(skus_of_runs, ", "))));
+  }
 }
 
 std::vector<std::string> contradictions(const Sku& sku, const FoundMachine& machine) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,10 @@ void require_of_sku(const Sku& sku, const AskedOfNode& asked);
 
 /// For a name that the catalogue does not have: what follows from that, and what was probably meant.
 std::string unknown_sku(const SkuCatalogue& catalogue, std::string_view name);
+
+/// Each of `prices` as SkuCatalogue::set_price. Throws Error{kBadInput} for one of a SKU that none of the runs has, with the SKU that
+/// was probably meant: it would change nothing. `skus_of_runs`: as the runs name them.
+void set_prices(SkuCatalogue& catalogue, std::span<const std::string> prices, const std::set<std::string>& skus_of_runs);
 
 /// What a machine was found to have. Empty and 0: not known.
 struct FoundMachine {

@@ -48,7 +48,8 @@ Measured<std::int64_t> transfer_of(const store::CollectiveRecord& record, const 
       below_resolution(std::max(kProbeResolution_ns, record.transfer_ns + record.transfer_uncertainty_ns)));
 }
 
-Measured<std::int64_t> peer_wait_of(const store::CollectiveRecord& record) {
+Measured<std::int64_t> peer_wait_of(const store::CollectiveRecord& record, const store::RunRecord& run) {
+  if (!is_training(run.run_case)) return Measured<std::int64_t>::missing(kNoArrivals);
   if (!record.peer_wait_resolved) return Measured<std::int64_t>::missing("below clock resolution");
   if (record.peer_wait_ns >= kProbeResolution_ns) return record.peer_wait_ns;
   return Measured<std::int64_t>::missing(below_resolution(kProbeResolution_ns));
@@ -87,7 +88,7 @@ CollectiveSummary summarize_collective(const store::CollectiveRecord& record, co
   summary.record = record;
   summary.communicator = communicator_label(record.communicator, run.run_case.world_size());
   summary.transfer_ns = transfer_of(record, run);
-  summary.peer_wait_ns = peer_wait_of(record);
+  summary.peer_wait_ns = peer_wait_of(record, run);
   if (summary.transfer_ns)
     summary.clock_uncertainty_share =
         static_cast<double>(record.transfer_uncertainty_ns) / static_cast<double>(*summary.transfer_ns);

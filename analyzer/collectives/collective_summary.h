@@ -12,6 +12,9 @@ namespace ddbench::analyzer {
 /// between them.
 inline constexpr std::int64_t kProbeResolution_ns = 1000;
 
+/// Why collective tests (ddbench micro, nccl-tests) have no peer wait.
+inline constexpr const char* kNoArrivals = "batches of iterations are timed, not arrivals";
+
 /// A stored collective with derived figures. A figure that was not measured is missing, with its reason and
 /// bound.
 struct CollectiveSummary {
@@ -19,6 +22,7 @@ struct CollectiveSummary {
   std::string communicator = {};  ///< communicator_label(): empty for that of all ranks
   /// Missing where the clocks or the probes do not resolve it: "below clock resolution (< 1.00 µs)".
   Measured<std::int64_t> transfer_ns = Measured<std::int64_t>::missing("no transfer");
+  /// Missing likewise, and for collective tests (kNoArrivals).
   Measured<std::int64_t> peer_wait_ns = Measured<std::int64_t>::missing("below clock resolution");
   /// bytes / transfer time, 1e9 B/s; missing without a transfer, on one rank, and where it is more than any memory
   /// delivers (the call was enqueued in that time, and not carried out)

@@ -62,9 +62,11 @@ std::string in_words(const Setting& setting, const std::set<std::string>& varied
 }
 
 Quantity samples_per_s(const CaseFigures& figures) {
-  Quantity rate{figures.samples_per_s, Measured<ConfidenceInterval>::missing(figures.step_time_ns.interval.reason())};
-  if (const auto& step = figures.step_time_ns.interval; step && step->low > 0) {
-    const double samples_ns = figures.samples_per_s * figures.step_time_ns.value;
+  const Measured<Quantity>& step_time_ns = figures.step_time_ns;
+  if (!step_time_ns) return {figures.samples_per_s, Measured<ConfidenceInterval>::missing(step_time_ns.reason())};
+  Quantity rate{figures.samples_per_s, Measured<ConfidenceInterval>::missing(step_time_ns->interval.reason())};
+  if (const auto& step = step_time_ns->interval; step && step->low > 0) {
+    const double samples_ns = figures.samples_per_s * step_time_ns->value;
     rate.interval = ConfidenceInterval{samples_ns / step->high, samples_ns / step->low, step->level, step->method};
   }
   return rate;
@@ -87,7 +89,7 @@ BestSetting best_of(std::vector<Setting> settings) {
   for (std::size_t i = 1; i < settings.size(); ++i) {
     const RunRatio ratio =
         ratio_of_runs(first.run_samples_per_s, settings[i].figures->run_samples_per_s, level);
-    if (ratio.interval && ratio.interval->low <= 1) best.as_good.push_back(in_words(settings[i], varied));
+    if (!ratio.interval || ratio.interval->low <= 1) best.as_good.push_back(in_words(settings[i], varied));
     if (i == 1) best.over_next = ratio;
   }
   return best;

@@ -20,7 +20,7 @@ struct BestSetting {
   /// Throughput over that of the next. The level of the interval is 1 - 5% / (settings - 1): the best was chosen among
   /// all (Bonferroni).
   RunRatio over_next;
-  /// Settings whose ratio to the best may be 1 by such an interval. Empty where no interval is known.
+  /// Settings whose ratio to the best may be 1 by such an interval, or has none.
   std::vector<std::string> as_good;
 };
 

@@ -17,6 +17,7 @@
 #include "analyzer/run/run_reference.h"
 #include "analyzer/run/usable_runs.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -98,6 +99,7 @@ class Builder {
   void build() {
     comparison_.differences = field_differences(records(a_), records(b_));
     judge(comparison_);
+    note_shared_runs();
     add_figures();
     add_parts();
     add_collectives();
@@ -114,6 +116,19 @@ class Builder {
   }
 
  private:
+  /// A run differs in nothing from itself.
+  void note_shared_runs() {
+    std::unordered_set<store::RunId> of_a;
+    for (const RunSummary& summary : a_) of_a.insert(summary.run.id);
+    const auto shared = static_cast<std::size_t>(
+        std::count_if(b_.begin(), b_.end(), [&](const RunSummary& summary) { return of_a.contains(summary.run.id); }));
+    if (shared == 0) return;
+    const bool is_all = shared == a_.size() && shared == b_.size();
+    comparison_.notes.push_back(!is_all      ? fmt::format("{} run(s) are on both sides", shared)
+                                : shared == 1 ? "A and B are the same run"
+                                              : fmt::format("A and B are the same {} runs", shared));
+  }
+
   static std::vector<store::RunRecord> records(const Summaries& summaries) {
     std::vector<store::RunRecord> runs;
     for (const RunSummary& summary : summaries) runs.push_back(summary.run);
@@ -227,19 +242,30 @@ class Builder {
     return figures;
   }
 
+  /// Equal sizes are compared; names have sizes as reports show them, or in bytes where two would look the same.
   void add_collectives() {
+    std::map<std::string, std::string> shown;
+    std::map<std::string, int> uses;
     comparison_.collectives = by_name(
         [](const RunSummary& summary) -> const auto& { return summary.collectives; },
-        [](const CollectiveSummary& collective) {
+        [&](const CollectiveSummary& collective) {
           const store::CollectiveRecord& record = collective.record;
           const std::string bucket = record.bucket < 0 ? "" : fmt::format(" bucket {}", record.bucket);
           const std::string communicator =
               collective.communicator.empty() ? "" : fmt::format(" ({})", collective.communicator);
-          return fmt::format("{}{}{}, {} bytes", record.function, bucket, communicator, record.bytes);
+          const std::string which = record.function + bucket + communicator;
+          std::string name = fmt::format("{}, {} bytes", which, record.bytes);
+          const auto [entry, is_new] = shown.emplace(name, fmt::format("{}, {}", which, quantity(static_cast<double>(record.bytes), "B")));
+          if (is_new) ++uses[entry->second];
+          return name;
         },
         [](const CollectiveSummary& collective, const RunSummary&) {
           return carried_transfer_ns(collective);
         });
+    for (ComparedFigure& each : comparison_.collectives) {
+      const std::string& name = shown.at(each.name);
+      if (uses[name] == 1) each.name = name;
+    }
   }
 
   void add_kernels() {

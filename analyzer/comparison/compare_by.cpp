@@ -1,7 +1,6 @@
 #include "analyzer/comparison/compare_by.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -39,7 +38,8 @@ GroupRow row_of(const store::RunStore& store, const GroupCell& cell) {
   row.samples_per_s = figures.samples_per_s;
   row.run_samples_per_s = figures.run_samples_per_s;
   row.without_samples = figures.without_samples;
-  row.step_time_ns = figures.step_time_ns.value;
+  row.step_time_ns = figures.step_time_ns ? Measured<double>(figures.step_time_ns->value)
+                                          : Measured<double>::missing(figures.step_time_ns.reason());
   std::vector<store::RunRecord> runs;
   for (const RunSummary& summary : cell.runs) runs.push_back(summary.run);
   row.checkpoint_ns = checkpoint_ns_a_step(store, runs);
@@ -100,11 +100,7 @@ void add_notes(GroupComparison& result) {
 
 void require_field(const std::string& field) {
   if (is_run_field(field)) return;
-  std::vector<std::string> names;
-  for (const auto& [name, ignored] : known_run_fields())
-    names.push_back(name.ends_with('.') ? name + "KEY" : name);
-  throw Error(ErrorCode::kBadInput,
-              fmt::format("runs cannot be compared by \"{}\": they have {}", field, fmt::join(names, ", ")));
+  throw Error(ErrorCode::kBadInput, fmt::format("runs cannot be compared by \"{}\"; {}", field, fields_instead_of(field)));
 }
 
 }  // namespace

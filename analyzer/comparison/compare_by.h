@@ -23,7 +23,7 @@ struct GroupRow {
   double samples_per_s = 0;  ///< geometric mean over runs, here and below
   std::vector<double> run_samples_per_s;
   std::string without_samples = {};  ///< as CaseFigures: why that is RunSummary::work_per_s instead; empty where it is not
-  double step_time_ns = 0;
+  Measured<double> step_time_ns = Measured<double>::missing("no runs");
   double checkpoint_ns = 0;  ///< that checkpoints added to a step; part of step_time_ns
   Measured<double> exposed_ns =
       Measured<double>::missing("no partition");  ///< communication, a step

@@ -35,7 +35,7 @@ std::vector<Offer> offers_of(const GroupComparison& comparison) {
     offer.sku = row.run_case.sku;
     offer.nodes = row.run_case.nodes;
     offer.gpus = row.world_size;
-    offer.label = offer.sku.empty() ? fmt::format("{} nodes", offer.nodes)
+    offer.label = offer.sku.empty() ? fmt::format("{} node{}", offer.nodes, offer.nodes == 1 ? "" : "s")
                                     : fmt::format("{} x {}", offer.nodes, offer.sku);
     if (sizes[{row.value, offer.nodes}].size() > 1)
       offer.label += fmt::format(", {} {}", offer.gpus, offer.gpus == 1 ? "GPU" : "GPUs");
@@ -43,7 +43,7 @@ std::vector<Offer> offers_of(const GroupComparison& comparison) {
     if (comparison.field != "sku") offer.label += fmt::format(", {} {}", comparison.field, row.value);
     offer.samples_per_s = row.samples_per_s;
     if (const auto mean = mean_of_runs(row.run_samples_per_s)) offer.interval = mean->interval;
-    offer.rate_without_checkpoints = rate_without_checkpoints(row.step_time_ns, row.checkpoint_ns);
+    offer.rate_without_checkpoints = rate_without_checkpoints(row.step_time_ns.value_or(0), row.checkpoint_ns);
     offer.provenance = row.provenance;
     offers.push_back(std::move(offer));
   }
@@ -61,9 +61,9 @@ Figure throughput_figure(const GroupComparison& comparison) {
   for (const std::string& value : comparison.values) {
     Series series{value.empty() ? "(none)" : value, SeriesShape::kPoints, {}, {}};
     for (const GroupRow& row : comparison.rows) {
-      if (row.value != value) continue;
+      if (row.value != value || (in_steps && !row.step_time_ns)) continue;
       series.points.push_back(
-          {static_cast<double>(row.world_size), in_steps ? 1e9 / row.step_time_ns : row.samples_per_s, {},
+          {static_cast<double>(row.world_size), in_steps ? 1e9 / *row.step_time_ns : row.samples_per_s, {},
            size_in_words(row.run_case)});
       series.provenance = ProvenanceSet::from_bits(series.provenance.bits() | row.provenance.bits());
     }

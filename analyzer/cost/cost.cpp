@@ -46,51 +46,41 @@ double time_factor(const CostRow& row) {
   return row.checkpoints.interval_s > 0 ? row.checkpoints.time_factor / row.offer.rate_without_checkpoints : 1;
 }
 
-Estimate per_million(const CostRow& row) {
-  const double factor = *row.usd_per_h * time_factor(row) / kSecondsAnHour * kMillion;
-  Estimate cost;
-  cost.value = factor / row.offer.samples_per_s;
-  cost.interval = {cost.value, cost.value, 0, "one run: no interval over runs"};
-  if (row.offer.interval && row.offer.interval->low > 0) {
-    cost.interval = *row.offer.interval;
-    cost.interval.low = factor / row.offer.interval->high;
-    cost.interval.high = factor / row.offer.interval->low;
-  }
-  return cost;
-}
+using Interval = Measured<ConfidenceInterval>;
 
-ConfidenceInterval divided_by(double amount, const ConfidenceInterval& rate) {
-  ConfidenceInterval result = rate;
-  result.low = amount / rate.high;
-  result.high = amount / rate.low;
+Interval divided_by(double amount, const std::optional<ConfidenceInterval>& rate) {
+  if (!rate || !(rate->low > 0)) return Interval::missing("the throughput has no interval: it needs 3 runs (--repeat 3)");
+  ConfidenceInterval result = *rate;
+  result.low = amount / rate->high;
+  result.high = amount / rate->low;
   return result;
 }
 
+Quantity per_million(const CostRow& row) {
+  const double factor = *row.usd_per_h * time_factor(row) / kSecondsAnHour * kMillion;
+  return {factor / row.offer.samples_per_s, divided_by(factor, row.offer.interval)};
+}
+
 void add_intervals(CostRow& row, const CostOptions& options) {
-  using Interval = Measured<ConfidenceInterval>;
   if (!row.hours) {
     row.hours_interval = row.usd_interval = Interval::missing(row.hours.reason());
     return;
   }
-  if (!row.offer.interval || !(row.offer.interval->low > 0)) {
-    row.hours_interval = row.usd_interval = Interval::missing("the throughput has no interval: it needs 3 runs (--repeat 3)");
-    return;
-  }
   const double amount_h = *options.samples_total * time_factor(row) / kSecondsAnHour;
-  row.hours_interval = divided_by(amount_h, *row.offer.interval);
-  row.usd_interval = row.usd ? Interval(divided_by(amount_h * *row.usd_per_h, *row.offer.interval)) : Interval::missing(row.usd.reason());
+  row.hours_interval = divided_by(amount_h, row.offer.interval);
+  row.usd_interval = row.usd ? divided_by(amount_h * *row.usd_per_h, row.offer.interval) : Interval::missing(row.usd.reason());
 }
 
-/// What follows from the price of an hour and the plan of checkpoints.
-void add_costs(CostRow& row, const CostOptions& options) {
-  if (options.samples_total) {
+/// What follows from the price of an hour and the plan of checkpoints. `unplanned`: why there is no such plan.
+void add_costs(CostRow& row, const CostOptions& options, const std::string& unplanned = {}) {
+  if (options.samples_total && unplanned.empty()) {
     row.hours = *options.samples_total / row.offer.samples_per_s / kSecondsAnHour * time_factor(row);
     row.meets_deadline = !options.deadline_h || *row.hours <= *options.deadline_h;
   } else {
-    row.hours = Measured<double>::missing(options.samples_total.reason());
+    row.hours = Measured<double>::missing(options.samples_total ? unplanned : options.samples_total.reason());
   }
   if (!row.usd_per_h) {
-    row.usd_per_million_samples = Measured<Estimate>::missing(row.usd_per_h.reason());
+    row.usd_per_million_samples = Measured<Quantity>::missing(row.usd_per_h.reason());
     row.usd_per_epoch = row.usd = Measured<double>::missing(row.usd_per_h.reason());
     add_intervals(row, options);
     return;
@@ -132,6 +122,7 @@ CostRow on_spot(const Offer& offer, const Sku& sku, const CostOptions& options) 
   row.spot = true;
   row.is_assumed = !sku.spot_source.verified;
   row.price_note = source_in_words(sku.spot_source);
+  std::string unplanned;
   if (sku.preemptions_per_h) {
     row.price_note += fmt::format("{}{:g} preemptions a node and hour", row.price_note.empty() ? "" : "; ", *sku.preemptions_per_h);
     row.usd_per_h = *sku.spot_price_usd_per_h * offer.nodes;
@@ -139,10 +130,10 @@ CostRow on_spot(const Offer& offer, const Sku& sku, const CostOptions& options) 
     row.checkpoints =
         plan_checkpoints(interruptions_of(*sku.preemptions_per_h + failures_per_h, offer, options));
   } else {
-    row.usd_per_h = Measured<double>::missing(
-        fmt::format("spot preemption rate unknown: give --price {}=...,preemptions=PER_HOUR", sku.name));
+    unplanned = fmt::format("spot preemption rate unknown: give --price {}=...,preemptions=PER_HOUR", sku.name);
+    row.usd_per_h = Measured<double>::missing(unplanned);
   }
-  add_costs(row, options);
+  add_costs(row, options, unplanned);
   return row;
 }
 
@@ -246,9 +237,7 @@ Figure cost_figure(const CostTable& table) {
   for (const CostRow& row : table.rows) {
     Point point = place_of(row);
     if (!std::isfinite(point.y)) continue;
-    if (!whole_job && row.usd_per_million_samples->interval.level > 0) {
-      point.interval = row.usd_per_million_samples->interval;
-    }
+    if (const auto& interval = row.usd_per_million_samples->interval; !whole_job && interval) point.interval = *interval;
     all.provenance = ProvenanceSet::from_bits(all.provenance.bits() | row.offer.provenance.bits());
     if (row.on_front) front.points.push_back(point);
     all.points.push_back(std::move(point));

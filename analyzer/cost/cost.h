@@ -65,10 +65,10 @@ struct CostRow {
   bool spot = false;
   bool is_assumed = false;  ///< on spot nodes whose price and preemption rate come only from the catalogue
   Measured<double> usd_per_h = Measured<double>::missing("no price");  ///< of all nodes
-  Measured<Estimate> usd_per_million_samples = Measured<Estimate>::missing("no price");
+  Measured<Quantity> usd_per_million_samples = Measured<Quantity>::missing("no price");
   Measured<double> usd_per_epoch = Measured<double>::missing("no price");
-  Measured<double> hours =
-      Measured<double>::missing("no amount of samples");                     ///< expected, for samples_total
+  /// Expected, for samples_total; missing where spot nodes are preempted nobody knows how often.
+  Measured<double> hours = Measured<double>::missing("no amount of samples");
   Measured<double> usd = Measured<double>::missing("no amount of samples");  ///< for samples_total
   /// What follows of the throughput's interval; prices and interruptions have none.
   Measured<ConfidenceInterval> hours_interval = Measured<ConfidenceInterval>::missing("no amount of samples");

@@ -110,6 +110,11 @@ Measured<Diagnosis> diagnose_run(const store::RunStore& store, const store::RunI
   if (is_micro(run->run_case))
     return Measured<Diagnosis>::missing("a microbenchmark has no steps in which ranks wait for each other");
   const WorkTable table = work_table(store, *run);
+  if (table.rank_count() < 2) {
+    const std::string recorded = table.rank_count() == 0 ? "none" : "only 1";
+    return Measured<Diagnosis>::missing(
+        fmt::format("{} of {} ranks was recorded: who waits for whom is not known", recorded, run->run_case.world_size()));
+  }
   Measured<Diagnosis> found = diagnose(table);
   if (!found) return found;
   Diagnosis diagnosis = *found;

@@ -6,6 +6,7 @@
 
 #include "core/cpu_wait.h"
 #include "core/provenance.h"
+#include "core/run_case/step_facts.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -125,7 +126,7 @@ WorkTable work_table(const store::RunStore& store, const store::RunRecord& run) 
                       by_step(store.step_values(run.id, rank.rank, kCpuWaitCommunication))});
   }
   WorkTable table =
-      work_table(store.steps(run.id), ranks, delays, static_cast<std::uint32_t>(run.run_case.warmup));
+      work_table(store.steps(run.id), ranks, delays, first_measured_step(run.run_case, run.environment.facts));
   table.delay_known = std::all_of(delays.begin(), delays.end(), [](const RunQueueDelay& delay) { return !delay.main_ns.empty(); });
   table.shares_cores = run.provenance.has(Provenance::kOversubscribed);
   return table;

@@ -8,6 +8,7 @@
 
 #include "analyzer/attribution/arrivals.h"
 #include "core/error.h"
+#include "core/run_case/step_facts.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -43,7 +44,7 @@ class Search {
   bool clocks_known() const noexcept { return clocks_.known(); }
 
   Report search(int most_steps) {
-    const auto first = static_cast<std::uint32_t>(run_.run_case.warmup);
+    const std::uint32_t first = first_measured_step(run_.run_case, run_.environment.facts);
     const std::uint32_t recorded = std::max(store_.recorded_steps(run_), first) - first;
     const std::uint32_t end =
         first + (most_steps > 0 ? std::min(static_cast<std::uint32_t>(most_steps), recorded) : recorded);

@@ -17,7 +17,6 @@ constexpr double kCommonError = 0.006;      // error assumed for every model bef
 constexpr double kOlderCountsLess = 0.5;    // weight of each next smaller size that judges
 constexpr double kSpreadFactor = 2;         // calibrated: see the header
 constexpr double kErrorPerDoubling = 0.03;  // calibrated: see the header
-constexpr double kNormal95 = 1.959964;
 
 double keeps(double) {
   return 0;
@@ -58,11 +57,13 @@ double prior_of(const Growth& growth, const PathQuestion& question) {
   return std::min(3.0, kWithoutLoss * std::pow(larger.seconds / smaller.seconds, 10));
 }
 
-/// What `growth` adds from `from` to `to` on the line through two sizes; empty where these give no slope.
-/// Where it is extrapolated, more members cost no less: a size that is faster than a smaller one does not
-/// make the next one faster still.
-std::optional<double> added(const Growth& growth, const std::pair<PathPoint, PathPoint>& slope,
-                            const PathPoint& from, const PathPoint& to, bool extrapolated) {
+using Slope = std::pair<PathPoint, PathPoint>;
+
+/// How often `growth` repeats the difference of the slope's two sizes from `from` to `to`; empty where these
+/// give no slope. Where it is extrapolated, more members cost no less: a size that is faster than a smaller
+/// one does not make the next one faster still.
+std::optional<double> repeated(const Growth& growth, const Slope& slope, const PathPoint& from,
+                               const PathPoint& to, bool extrapolated) {
   const auto at = [&](const PathPoint& point) {
     return growth.of(point.members(to.tier)) / point.batch_per_gpu;
   };
@@ -71,8 +72,12 @@ std::optional<double> added(const Growth& growth, const std::pair<PathPoint, Pat
   if (std::abs(ahead) < kNothing) return 0.0;
   const double between = at(slope.second) - at(slope.first);
   if (std::abs(between) < kNothing) return std::nullopt;
-  const double cost = (slope.second.seconds - slope.first.seconds) / between;
-  return (extrapolated ? std::max(0.0, cost) : cost) * ahead;
+  const bool gets_faster = (slope.second.seconds - slope.first.seconds) / between < 0;
+  return extrapolated && gets_faster ? 0.0 : ahead / between;
+}
+
+double carried(const PathPoint& from, double repeated, const Slope& slope) {
+  return from.seconds + repeated * (slope.second.seconds - slope.first.seconds);
 }
 
 /// Log errors of a model at the sizes of the path, each predicted from the two before it, in the path's order.
@@ -80,9 +85,11 @@ std::vector<double> errors_of(const Growth& growth, const std::vector<PathPoint>
   std::vector<double> errors;
   for (std::size_t i = 2; i < path.size(); ++i) {
     if (!joined(path[i - 1], path[i]) || !joined(path[i - 2], path[i])) continue;
-    const auto more = added(growth, {path[i - 2], path[i - 1]}, path[i - 1], path[i], true);
-    if (more && path[i - 1].seconds + *more > 0)
-      errors.push_back(std::log((path[i - 1].seconds + *more) / path[i].seconds));
+    const Slope slope = {path[i - 2], path[i - 1]};
+    const auto times = repeated(growth, slope, path[i - 1], path[i], true);
+    if (!times) continue;
+    if (const double seconds = carried(path[i - 1], *times, slope); seconds > 0)
+      errors.push_back(std::log(seconds / path[i].seconds));
   }
   return errors;
 }
@@ -90,13 +97,15 @@ std::vector<double> errors_of(const Growth& growth, const std::vector<PathPoint>
 struct Judged {
   const Growth* growth = nullptr;
   double seconds = 0;
+  double repeated = 0;  ///< repeated()
   double prior = 0;
   double mean_square = 0;
   double weight = 0;
   Measured<double> error = Measured<double>::missing("fewer than three sizes of one tier");
 };
 
-Judged judged(const Growth& growth, double prior, const std::vector<double>& errors, double seconds) {
+Judged judged(const Growth& growth, double prior, const std::vector<double>& errors, double seconds,
+              double repeated) {
   double sum = 0;
   double weights = 0;
   double weight = 1;
@@ -104,7 +113,7 @@ Judged judged(const Growth& growth, double prior, const std::vector<double>& err
     sum += weight * *error * *error;
     weights += weight;
   }
-  Judged result{&growth, seconds};
+  Judged result{&growth, seconds, repeated};
   result.mean_square = (sum + kCommonError * kCommonError) / (weights + 1);
   result.prior = prior;
   if (weights > 0) result.error = std::sqrt(sum / weights);
@@ -144,12 +153,30 @@ std::vector<Judged> models_of(const PathQuestion& question) {
     for (const double error : errors_of(growth, question.elsewhere)) errors.push_back(error);
     const bool network = question.to.tier == SizeTier::kNetwork;
     if (errors.size() < (network ? growth.judges_in_network : growth.judges_in_node)) continue;
-    const auto more = added(growth, question.slope, near, question.to, !question.inside);
-    if (!more || near.seconds + *more <= 0) continue;
-    models.push_back(judged(growth, prior_of(growth, question), errors, near.seconds + *more));
+    const auto times = repeated(growth, question.slope, near, question.to, !question.inside);
+    if (!times) continue;
+    const double seconds = carried(near, *times, question.slope);
+    if (seconds > 0) models.push_back(judged(growth, prior_of(growth, question), errors, seconds, *times));
   }
   weigh(models, question);
   return models;
+}
+
+/// Variance of the logarithm of the mean over models, from the noise of the runs of the sizes that it goes through:
+/// seconds = near + repeated (slope.second - slope.first), where slope.second is the near size itself unless the
+/// slope lies elsewhere.
+double noise_variance(const std::vector<Judged>& models, const PathQuestion& question, double seconds) {
+  double repeated = 0;
+  for (const Judged& model : models) repeated += model.weight * model.repeated;
+  const auto variance = [&](const PathPoint& point, double times) {
+    const double share = times * point.seconds / seconds;
+    return share * share * point.variance;
+  };
+  const PathPoint& near = question.path[question.near];
+  const auto& [smaller, larger] = question.slope;
+  const double of_smaller = variance(smaller, repeated);
+  if (question.elsewhere.empty()) return variance(near, 1 + repeated) + of_smaller;
+  return variance(near, 1) + variance(larger, repeated) + of_smaller;
 }
 
 /// Standard deviation of the logarithm of the mean.
@@ -164,7 +191,8 @@ double log_error(const std::vector<Judged>& models, const PathQuestion& question
   const PathPoint& near = question.path[question.near];
   const double doublings = std::abs(std::log2(gpus / near.shape.gpus()));
   const double distance = kErrorPerDoubling * doublings;
-  return std::sqrt(kSpreadFactor * kSpreadFactor * between + judged_off + distance * distance + near.variance);
+  return std::sqrt(kSpreadFactor * kSpreadFactor * between + judged_off + distance * distance +
+                   noise_variance(models, question, seconds));
 }
 
 bool far_from(std::span<const SizeRate> sizes, double gpus) {

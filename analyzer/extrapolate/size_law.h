@@ -27,7 +27,8 @@ struct SizeQuestion {
   ClusterShape shape;
   double batch_per_gpu = 1;
   int model_parallel = 1;  ///< GPUs that share one copy of the model: they are one member of its all-reduce
-  /// The sizes state GPUs but not their placement on nodes: all count as members of one tier.
+  /// The sizes state GPUs but not their placement on nodes: all count as members of one tier, and sizes of as many
+  /// GPUs as one, their geometric mean.
   bool one_tier = false;
 };
 
@@ -68,9 +69,10 @@ struct SizePrediction {
 /// so that few sizes leave the weights near their priors. Sizes of one node judge models of the network too,
 /// but cannot show that it costs nothing.
 ///
-/// The 95% interval adds the spread between the models, their error at measured sizes, the noise of repeated
-/// runs, and 3% for each doubling of GPUs. The last, the factor 2 on the spread, and the priors are
-/// calibrated by back-tests over published curves (tests/bench/predict).
+/// The 95% interval adds the spread between the models, their error at measured sizes, the noise of the runs of
+/// the sizes that they go through (Student's t; sizes with fewer than three runs scatter as all sizes do), and 3%
+/// for each doubling of GPUs. The last, the factor 2 on the spread, and the priors are calibrated by back-tests
+/// over published curves (tests/bench/predict).
 ///
 /// Missing, with a statement of what to measure, if the question needs a tier that the sizes do not cover: a
 /// second node where all ran on one node; another number of GPUs per node than was measured on several nodes.

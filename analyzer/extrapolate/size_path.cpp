@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "analyzer/statistics/quantiles.h"
+#include "analyzer/statistics/ratio_interval.h"
 #include "core/error.h"
 
 namespace ddbench::analyzer {
@@ -32,21 +34,36 @@ PathPoint place_of(const ClusterShape& shape, double batch_per_gpu, const SizeQu
   return point;
 }
 
-/// With the mean over runs, and how uncertain it is where there are several.
-PathPoint point_of(const SizeRate& size, const SizeQuestion& question) {
-  PathPoint point = place_of(size.shape, size.batch_per_gpu, question);
-  if (size.samples_per_s.empty()) throw Error(ErrorCode::kBadInput, "a size has no throughput");
-  double sum = 0;
-  double squares = 0;
-  for (const double rate : size.samples_per_s) {
-    require_positive(rate, "a throughput of");
-    const double logarithm = std::log(size.shape.gpus() / rate);
-    sum += logarithm;
-    squares += logarithm * logarithm;
+/// Throws on throughputs that are none.
+RunSpread spread_of(std::span<const SizeRate> sizes) {
+  RunSpread spread;
+  for (const SizeRate& size : sizes) {
+    if (size.samples_per_s.empty()) throw Error(ErrorCode::kBadInput, "a size has no throughput");
+    for (const double rate : size.samples_per_s) require_positive(rate, "a throughput of");
+    spread.add(size.samples_per_s);
   }
-  const auto runs = static_cast<double>(size.samples_per_s.size());
-  point.seconds = std::exp(sum / runs);
-  if (runs > 1) point.variance = std::max(0.0, (squares - sum * sum / runs) / (runs - 1) / runs);
+  return spread;
+}
+
+/// The size's own spread where it has enough runs; else, as far as there is one, that of all sizes.
+double variance_of_mean(const SizeRate& size, const RunSpread& of_all) {
+  RunSpread spread;
+  spread.add(size.samples_per_s);
+  if (size.samples_per_s.size() < kFewestRuns && of_all.degrees_of_freedom > 1) spread = of_all;
+  if (spread.degrees_of_freedom < 1) return 0;
+  const double few_runs = t_quantile(0.975, spread.degrees_of_freedom) / kNormal95;
+  return few_runs * few_runs * spread.squares / spread.degrees_of_freedom /
+         static_cast<double>(size.samples_per_s.size());
+}
+
+/// With the mean over runs, and how uncertain it is.
+PathPoint point_of(const SizeRate& size, const RunSpread& of_all, const SizeQuestion& question) {
+  PathPoint point = place_of(size.shape, size.batch_per_gpu, question);
+  double logarithm = 0;
+  for (const double rate : size.samples_per_s)
+    logarithm += std::log(size.shape.gpus() / rate) / static_cast<double>(size.samples_per_s.size());
+  point.seconds = std::exp(logarithm);
+  point.variance = variance_of_mean(size, of_all);
   return point;
 }
 
@@ -56,6 +73,29 @@ bool on_one_node(const PathPoint& point) {
 
 bool by_size(const PathPoint& a, const PathPoint& b) {
   return std::pair(a.shape.gpus(), a.shape.nodes) < std::pair(b.shape.gpus(), b.shape.nodes);
+}
+
+/// Sorts them. Points of as many GPUs in one tier become one, with their geometric mean, however their GPUs sit in
+/// nodes: no slope goes through two of them.
+std::vector<PathPoint> by_distinct_size(std::vector<PathPoint> points) {
+  std::sort(points.begin(), points.end(), by_size);
+  std::vector<PathPoint> sizes;
+  for (auto first = points.begin(); first != points.end();) {
+    const auto last = std::find_if_not(first + 1, points.end(), [&](const PathPoint& point) {
+      return on_one_node(*first) && on_one_node(point) && point.shape.gpus() == first->shape.gpus() &&
+             point.batch_per_gpu == first->batch_per_gpu;
+    });
+    PathPoint& size = sizes.emplace_back(*first);
+    const auto count = static_cast<double>(last - first);
+    double logarithm = 0;
+    size.variance = 0;
+    for (; first != last; ++first) {
+      logarithm += std::log(first->seconds) / count;
+      size.variance += first->variance / count / count;
+    }
+    size.seconds = std::exp(logarithm);
+  }
+  return sizes;
 }
 
 /// Sizes of one node, then nodes of as many GPUs as are asked for.
@@ -150,8 +190,9 @@ bool joined(const PathPoint& smaller, const PathPoint& larger) {
 Measured<PathQuestion> path_to(std::span<const SizeRate> sizes, const SizeQuestion& question) {
   if (sizes.empty()) throw Error(ErrorCode::kBadInput, "there are no sizes to predict others from");
   std::vector<PathPoint> points;
-  for (const SizeRate& size : sizes) points.push_back(point_of(size, question));
-  std::sort(points.begin(), points.end(), by_size);
+  const RunSpread spread = spread_of(sizes);
+  for (const SizeRate& size : sizes) points.push_back(point_of(size, spread, question));
+  points = by_distinct_size(std::move(points));
   PathQuestion result;
   result.to = place_of(question.shape, question.batch_per_gpu, question);
   result.path = leading_to(points, result.to);

@@ -9,6 +9,8 @@
 
 namespace ddbench::analyzer {
 
+inline constexpr double kNormal95 = 1.959964;
+
 /// What a collective of a size crosses last.
 enum class SizeTier { kNode, kNetwork };
 
@@ -20,7 +22,9 @@ struct PathPoint {
   double nodes_members = 1;  ///< nodes that an all-reduce spans
   double batch_per_gpu = 1;  ///< samples a GPU and step
   double seconds = 0;        ///< of a GPU for a sample: the mean over runs
-  double variance = 0;       ///< of the logarithm of that mean; 0 where one run gives no estimate
+  /// Of the logarithm of that mean, so large that a normal distribution's 95% interval is Student's of the runs. Sizes of
+  /// one run or two scatter as all sizes do; 0 where none has several runs.
+  double variance = 0;
 
   double members(SizeTier in) const noexcept { return in == SizeTier::kNode ? node_members : nodes_members; }
 };

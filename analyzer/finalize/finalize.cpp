@@ -25,6 +25,7 @@
 #include "core/error.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/step_facts.h"
 #include "core/span_limits.h"
 #include "core/threads/pipeline.h"
 
@@ -58,6 +59,7 @@ class Finalizer {
         clocks_(ranks_),
         members_(ranks_.size()),
         slowdown_(slowdown_of_a_rank()),
+        first_measured_(first_measured_step(run_.run_case, run_.environment.facts)),
         threads_(threads > 0 ? threads : std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads)) {
     probed_steps_.resize(ranks_.size());
     communication_ns_.resize(ranks_.size());
@@ -120,14 +122,12 @@ class Finalizer {
   }
   Loaded load(Stored stored, StepRange range) const {
     Loaded loaded{stored.spans.decode(), std::move(stored.names), {}};
-    loaded.nccl = join_nccl_events(loaded.spans, loaded.names, range.first, range.last,
-                                   static_cast<std::uint32_t>(run_.run_case.warmup));
+    loaded.nccl = join_nccl_events(loaded.spans, loaded.names, range.first, range.last, first_measured_);
     return loaded;
   }
 
   RangeSize finalize_range(StepRange range) {
-    const auto warmup = static_cast<std::uint32_t>(run_.run_case.warmup);
-    const StepRange measured{std::max(range.first, warmup), range.last};
+    const StepRange measured{std::max(range.first, first_measured_), range.last};
     CollectiveJoin join(clocks_, members_, measured);
     RangeSize size;
     const auto collect = [&](std::size_t rank, Stored stored) {
@@ -183,8 +183,7 @@ class Finalizer {
       wait_by_phases_ns_ = add_ns(wait_by_phases_ns_, rows.wait_by_phases_ns);
       wait_by_clocks_ns_ = add_ns(wait_by_clocks_ns_, rows.wait_by_clocks_ns);
       for (const store::StepRecord& record : rows.records) count(rank, record);
-      const auto first_measured = static_cast<std::uint32_t>(run_.run_case.warmup);
-      for (const std::uint32_t step : rows.with_cpu_wait) steps_with_cpu_wait_ += step >= first_measured;
+      for (const std::uint32_t step : rows.with_cpu_wait) steps_with_cpu_wait_ += step >= first_measured_;
       records.insert(records.end(), rows.records.begin(), rows.records.end());
     };
     pipeline(ranks_.size(), threads_, read_rank, rows_of, add);
@@ -201,7 +200,7 @@ class Finalizer {
 
   void count(std::size_t rank, const store::StepRecord& record) {
     ++all_steps_;
-    if (record.step < static_cast<std::uint32_t>(run_.run_case.warmup)) return;
+    if (record.step < first_measured_) return;
     ++measured_steps_;
     if (!record.probes_on) return;
     ++probed_steps_[rank];
@@ -234,6 +233,9 @@ class Finalizer {
                                 : "its ranks reported none, or different ones");
   }
 
+  /// Whether the run continued another one that had left it no more than a warm-up: complete, with nothing measured.
+  bool had_few_steps_left() const { return all_steps_ > 0 && first_own_step(run_.environment.facts) > 0; }
+
   std::string reason_against_use() const {
     if (measured_steps_ == 0 && is_program(run_.run_case)) {
       return all_steps_ == 0
@@ -245,7 +247,7 @@ class Finalizer {
                  : fmt::format("only {} steps of the program were found; the first {} are warm-up (--warmup)",
                                all_steps_ / ranks_.size(), run_.run_case.warmup);
     }
-    if (measured_steps_ == 0) {
+    if (measured_steps_ == 0 && !had_few_steps_left()) {
       if (run_.run_case.ends_by_margin())
         return fmt::format("no measured step was recorded (the first {} are warm-up)", run_.run_case.warmup);
       return fmt::format("no measured step was recorded ({} warm-up and {} measured steps were asked for)",
@@ -310,6 +312,7 @@ class Finalizer {
   std::int64_t wait_by_clocks_ns_ = 0;
   std::uint64_t contradictions_ = 0;  ///< CausalClocks::contradictions
   NcclJoin nccl_;
+  const std::uint32_t first_measured_;  ///< step
   std::size_t threads_;
 };
 

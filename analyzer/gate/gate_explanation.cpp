@@ -99,19 +99,24 @@ bool beyond_noise(const Interval& interval) {
   return interval && (interval->low > 0 || interval->high < 0);
 }
 
-std::string milliseconds(double ns) {
-  return fmt::format("{:.3f} ms", ns / 1e6);
+std::string with_sign(double ns) { return fmt::format("{}{}", ns > 0 ? "+" : "", time_in_words(ns)); }
+
+/// As field names, "exposed peer wait"; reports have the same words (reports/text/phrases.h).
+std::string in_words(store::StepPart part) {
+  if (part == store::StepPart::kCpuWait) return "CPU wait";
+  std::string words(store::to_string(part));
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
 }
 
 std::string part_sentence(const PartChange& change, double step_change_ns) {
-  std::string text = fmt::format("{} went from {} to {} a step", store::to_string(change.part),
-                                 milliseconds(change.baseline_ns), milliseconds(change.candidate_ns));
+  std::string text = fmt::format("{} went from {} to {} a step", in_words(change.part),
+                                 time_in_words(change.baseline_ns), time_in_words(change.candidate_ns));
   if (step_change_ns > 0 && change.change_ns() > 0) {
     text += fmt::format(", {:.0f}% of what the step got longer", 100 * change.change_ns() / step_change_ns);
   }
   if (change.change_interval) {
-    text += fmt::format(" (95% CI of the change {:+.3f} to {:+.3f} ms)", change.change_interval->low / 1e6,
-                        change.change_interval->high / 1e6);
+    text += fmt::format(" (95% CI of the change {} to {})", with_sign(change.change_interval->low), with_sign(change.change_interval->high));
   }
   return text;
 }
@@ -120,8 +125,8 @@ std::string collective_sentence(const CollectiveChange& change) {
   const std::string which = change.bucket >= 0 ? fmt::format("bucket {}", change.bucket) : "a call";
   const std::string communicator = change.communicator.empty() ? "" : change.communicator + ", ";
   return fmt::format("{} of {} ({}{}) went from {} to {}", which, change.function, communicator,
-                     quantity(static_cast<double>(change.bytes), "B"), milliseconds(change.baseline_ns),
-                     milliseconds(change.candidate_ns));
+                     quantity(static_cast<double>(change.bytes), "B"), time_in_words(change.baseline_ns),
+                     time_in_words(change.candidate_ns));
 }
 
 bool slowed_down(const GateVerdict& verdict) {
@@ -140,9 +145,10 @@ void explain(GateVerdict& verdict) {
   double step_change_ns = 0;
   for (const PartChange& change : verdict.parts) step_change_ns += change.change_ns();
   constexpr std::size_t kMostParts = 2;
+  constexpr double kLeastShare = 0.01;  // what is less would be shown as 0%
   for (const PartChange& change : verdict.parts) {
     if (verdict.explanation.size() == kMostParts) break;
-    if (change.change_ns() <= 0 || !beyond_noise(change.change_interval)) continue;
+    if (change.change_ns() < kLeastShare * step_change_ns || change.change_ns() <= 0 || !beyond_noise(change.change_interval)) continue;
     verdict.explanation.push_back(part_sentence(change, step_change_ns));
   }
   if (verdict.explanation.empty()) {

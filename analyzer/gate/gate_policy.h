@@ -14,7 +14,9 @@ namespace ddbench::analyzer {
 /// What the gate fails on. Shares are fractions: 0.03 is 3%.
 struct GatePolicy {
   std::vector<RunMetric> metrics{RunMetric::kStepTime};
-  double threshold = 0.03;                 ///< a slowdown up to this is accepted
+  /// An estimated slowdown up to this is no regression; one beyond it is where it is beyond noise as well. That is tested
+  /// against zero, not against the threshold: a true slowdown just below it may be estimated above it.
+  double threshold = 0.03;
   std::map<RunMetric, double> thresholds;  ///< where a metric has its own
   double confidence = 0.99;                ///< one-sided, over all metrics together
   int min_pairs = 3;                       ///< runs a side below which there is no verdict

@@ -137,12 +137,13 @@ MeanChange mean_change(const std::vector<double>& baseline, const std::vector<do
     for (const RunPair& pair : *pairs)
       differences.push_back(candidate[pair.candidate] - baseline[pair.baseline]);
     const RunMoments moments = run_moments(differences);
-    error = std::sqrt(moments.variance / moments.count);
+    const double least = kLeastSpread * std::hypot(a.mean, b.mean);
+    error = std::sqrt(std::max(moments.variance, least * least) / moments.count);
     freedom = moments.count - 1;
     method = "paired Student t over runs";
   } else {
-    const double share_a = a.variance / a.count;
-    const double share_b = b.variance / b.count;
+    const double share_a = believed_variance(a) / a.count;
+    const double share_b = believed_variance(b) / b.count;
     const double all = share_a + share_b;
     error = std::sqrt(all);
     if (all > 0)

@@ -73,8 +73,10 @@ Measured<BackTest> back_test_of(const store::RunStore& store, const store::RunRe
   if (run.sweep_id.empty()) return Missing::missing("the run is of no sweep");
   store::Query query;
   query.sweep_id = run.sweep_id;
+  CurveOptions options;
+  options.if_several = {};  // a run is predicted, whatever its sweep is
   try {
-    return back_test(replayed_sizes(store, scaling_curve(store, store.runs(query)), {}));
+    return back_test(replayed_sizes(store, scaling_curve(store, store.runs(query), options), {}));
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kBadInput) throw;
     return Missing::missing(std::string("its sweep is no curve: ") + error.what());

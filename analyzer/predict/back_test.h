@@ -17,7 +17,7 @@ struct ReplayedSize {
 };
 
 /// Every size of the curve, by size. Each is predicted from the newest run of the largest smaller size that
-/// has two ranks or more, with the costs of collectives in all smaller sizes and in `network`.
+/// has two ranks or more, with the costs of collectives in `network`, and for tiers that it does not have in all smaller sizes.
 std::vector<ReplayedSize> replayed_sizes(const store::RunStore& store, const ScalingCurve& curve,
                                          const CollectiveCosts& network);
 

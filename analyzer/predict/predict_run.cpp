@@ -26,8 +26,6 @@ constexpr double kMostRanks = 65'536;  // some seconds and 100 MB
 constexpr double kFewestSteps = 4;  // of a replicate
 constexpr double kRanksBeyond = 16'384;  // replayed in place of more than these
 
-using Blocks = std::vector<std::pair<std::size_t, std::size_t>>;
-
 /// Standard deviation of the mean over the mean.
 double error_of_mean(const std::vector<double>& values) {
   const RunMoments moments = run_moments(values);
@@ -39,13 +37,15 @@ double error_of_mean(const std::vector<double>& values) {
 struct Transfers {
   std::vector<double> ns;
   double relative_error = 0;
+  bool is_modelled = false;
   std::string missing;
 };
 
 Transfers transfers_on(const StepRecording& recording, const CollectiveCosts& costs, const ClusterShape& shape,
                        const PredictOptions& options) {
   Transfers result;
-  if (shape == recording.shape && !options.other_network && !options.what_if.changes_collectives()) return result;
+  result.is_modelled = shape != recording.shape || options.other_network || options.what_if.changes_collectives();
+  if (!result.is_modelled) return result;
   double sum = 0;
   double error = 0;
   for (const StepCollective& collective : recording.collectives) {
@@ -101,7 +101,7 @@ std::vector<double> own_work_ns(const StepRecording& recording) {
 
 /// Nodes that stand for several took the slowest of their steps: how much longer their ranks worked than ranks do. So much
 /// longer the ranks that are not replayed wait.
-double extra_work_ns(const std::vector<double>& own_ns, const ReplaySchedule& schedule, const Blocks& blocks) {
+double extra_work_ns(const std::vector<double>& own_ns, const ReplaySchedule& schedule, const StepBlocks& blocks) {
   double slowest = 0;
   for (const std::uint32_t step : schedule.recorded) slowest += own_ns[step];
   double usual = 0;
@@ -112,8 +112,8 @@ double extra_work_ns(const std::vector<double>& own_ns, const ReplaySchedule& sc
   return std::max(0.0, slowest / static_cast<double>(schedule.recorded.size()) - usual / steps);
 }
 
-Blocks drawn(const Blocks& blocks, std::mt19937_64& random) {
-  Blocks result;
+StepBlocks drawn(const StepBlocks& blocks, std::mt19937_64& random) {
+  StepBlocks result;
   for (std::size_t i = 0; i < blocks.size(); ++i) result.push_back(blocks[random() % blocks.size()]);
   return result;
 }
@@ -121,6 +121,27 @@ Blocks drawn(const Blocks& blocks, std::mt19937_64& random) {
 Estimate with_interval(double value, double log_error) {
   return {value, {value * std::exp(-kNormal95 * log_error), value * std::exp(kNormal95 * log_error), 0.95,
                   "replay: bootstrap of blocks of steps, costs, model"}};
+}
+
+/// By function and bytes, over all steps.
+std::map<std::string, std::map<double, std::vector<double>>> recorded_transfers(const StepRecording& recording) {
+  std::map<std::string, std::map<double, std::vector<double>>> times;
+  for (const RecordedStep& step : recording.steps) {
+    for (std::size_t i = 0; i < step.transfer_ns.size(); ++i) {
+      const StepCollective& collective = recording.collectives[i];
+      times[collective.function][collective.bytes].push_back(step.transfer_ns[i]);
+    }
+  }
+  return times;
+}
+
+/// The recording with what costs know of its transfers.
+double modelled_over_recorded(const StepRecording& recording) {
+  auto times = recorded_transfers(recording);
+  std::vector<double> mean_ns;
+  for (const StepCollective& collective : recording.collectives)
+    mean_ns.push_back(run_moments(times[collective.function][collective.bytes]).mean);
+  return replay_over_recorded(recording, mean_ns);
 }
 
 /// Replays two slightly different networks: how much of the step follows the transfers.
@@ -133,19 +154,71 @@ double share_of_transfers(const StepRecording& recording, const ClusterShape& sh
   return std::max(0.0, (other / step_ns - 1) / (kLonger - 1));
 }
 
+/// Why steps on a shape cannot be replayed, whatever collectives cost; empty where they can.
+std::string why_not_predicted(const StepRecording& recording, const ClusterShape& shape, const PredictOptions& options) {
+  if (shape.gpus_per_node > kMostRanks)
+    return fmt::format(
+        "a node of {} ranks has more than the {:.0f} that are replayed one by one: more of them are predicted as several nodes",
+        shape.gpus_per_node, kMostRanks);
+  if (shape.gpus() > 1 && recording.collectives.empty())
+    return "the recorded steps have no collectives that all recorded ranks share, so that what ranks would send each other is not "
+           "known: record a run of two ranks or more";
+  const bool as_recorded =
+      !options.other_network && shape == recording.shape && options.what_if.compute_speed == 1 && options.what_if.batch_factor == 1;
+  if (recording.strategy == "zero3" && !as_recorded)
+    return "a step of zero3 shows where a layer waited for its parameters, not where it would wait at another speed or size: "
+           "measure a run there";
+  return {};
+}
+
+struct Replays {
+  ReplayResult mean;
+  std::vector<double> samples_ns;  ///< step time of each replay of a sample of the blocks
+  double share_of_transfers = 0;   ///< of the step time, that follows them
+};
+
+/// Replays the steps on a shape. On their own all ranks do the step that they did together; on others each node draws its own.
+Replays replays_on(const StepRecording& steps, const ClusterShape& shape, const std::vector<double>& transfer_ns,
+                   const PredictOptions& options) {
+  const bool in_order = shape == steps.shape;
+  const ClusterShape replayed =
+      in_order ? ClusterShape{1, static_cast<int>(steps.steps.front().ranks.size())} : replayed_shape(shape, most_ranks(steps, options));
+  const double each = in_order ? 1 : static_cast<double>(shape.nodes) / replayed.nodes;
+  const std::size_t many = steps_of_replicate(steps, replayed, options);
+  const StepBlocks blocks = blocks_to_draw(steps);
+  const std::vector<double> own_ns = own_work_ns(steps);
+  std::mt19937_64 random(options.seed);
+  Replays result;
+  if (in_order) result.mean = replay_in_order(steps, transfer_ns);
+  const auto means = static_cast<double>((options.replicates + 1) / 2);
+  for (std::size_t i = 0; i < options.replicates; ++i) {
+    // Without some of the blocks the slowest node is not as slow: the mean has all of them, the spread is that of samples.
+    const bool is_sample = in_order || i % 2 == 1;
+    StepBlocks own = is_sample ? drawn(blocks, random) : blocks;
+    if (each > 1) own = steps_by_work(steps, own);
+    const ReplaySchedule schedule = draw_schedule(own, static_cast<std::size_t>(replayed.nodes), many, random(), each);
+    const ReplayResult one = replay(steps, replayed, schedule, transfer_ns);
+    if (i == 0 && !transfer_ns.empty())
+      result.share_of_transfers = share_of_transfers(steps, replayed, schedule, transfer_ns, one.step_ns);
+    if (is_sample) {
+      result.samples_ns.push_back(one.step_ns);
+      continue;
+    }
+    result.mean.step_ns += one.step_ns / means;
+    result.mean.waited_ns += (one.waited_ns + (each > 1 ? extra_work_ns(own_ns, schedule, own) : 0)) / means;
+    result.mean.lane_ns += one.lane_ns / means;
+    result.mean.arrival_ns += one.arrival_ns / means;
+  }
+  return result;
+}
+
 }  // namespace
 
 void add_costs(const StepRecording& recording, CollectiveCosts& costs) {
-  std::map<std::string, std::map<double, std::vector<double>>> times;
-  for (const RecordedStep& step : recording.steps) {
-    for (std::size_t i = 0; i < step.transfer_ns.size(); ++i) {
-      const StepCollective& collective = recording.collectives[i];
-      if (collective.bytes > 0) times[collective.function][collective.bytes].push_back(step.transfer_ns[i]);
-    }
-  }
-  for (const auto& [function, sizes] : times) {
+  for (const auto& [function, sizes] : recorded_transfers(recording)) {
     CostCurve curve{recording.shape, {}, 0};
     for (const auto& [bytes, values] : sizes) {
+      if (bytes <= 0) continue;
       curve.time_ns[bytes] = run_moments(values).mean;
       curve.relative_error = std::max(curve.relative_error, error_of_mean(values));
     }
@@ -189,67 +262,38 @@ void add_costs(const store::RunStore& store, const store::RunRecord& run, Collec
 
 Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
                                         const ClusterShape& shape, const PredictOptions& options) {
-  if (shape.gpus_per_node > kMostRanks)
-    return Measured<ReplayPrediction>::missing(fmt::format(
-        "a node of {} ranks has more than the {:.0f} that are replayed one by one: more of them are predicted as several nodes",
-        shape.gpus_per_node, kMostRanks));
-  if (shape.gpus() > 1 && recording.collectives.empty())
-    return Measured<ReplayPrediction>::missing(
-        "the recorded steps have no collectives that all recorded ranks share, so that what ranks would send each other is not "
-        "known: record a run of two ranks or more");
-  const WhatIf& what_if = options.what_if;
-  const bool as_recorded = !options.other_network && shape.nodes == recording.shape.nodes &&
-                           shape.gpus_per_node == recording.shape.gpus_per_node && what_if.compute_speed == 1 &&
-                           what_if.batch_factor == 1;
-  if (recording.strategy == "zero3" && !as_recorded)
-    return Measured<ReplayPrediction>::missing(
-        "a step of zero3 shows where a layer waited for its parameters, not where it would wait at another speed or size: "
-        "measure a run there");
+  using Missing = Measured<ReplayPrediction>;
+  if (const std::string why = why_not_predicted(recording, shape, options); !why.empty()) return Missing::missing(why);
   const std::string& strategy = options.what_if.strategy.empty() ? recording.strategy : options.what_if.strategy;
   const StepRecording changed_steps =
       changed(with_strategy(recording, strategy, static_cast<int>(shape.gpus())), options.what_if);
   const Transfers transfers = transfers_on(changed_steps, costs, shape, options);
-  if (!transfers.missing.empty()) return Measured<ReplayPrediction>::missing(transfers.missing);
-  const double fit = most_ranks(changed_steps, options);
-  if (shape.gpus_per_node > fit)
-    return Measured<ReplayPrediction>::missing(fmt::format(
+  if (!transfers.missing.empty()) return Missing::missing(transfers.missing);
+  if (const double fit = most_ranks(changed_steps, options); shape.gpus_per_node > fit)
+    return Missing::missing(fmt::format(
         "a node has {} ranks; at most {:.0f} ranks can be replayed, because a recorded step has many events", shape.gpus_per_node, fit));
-  const Blocks blocks = blocks_of(changed_steps);
-  const ClusterShape replayed = replayed_shape(shape, fit);
-  const double each = static_cast<double>(shape.nodes) / replayed.nodes;
-  const std::size_t steps = steps_of_replicate(changed_steps, replayed, options);
-  const std::vector<double> own_ns = own_work_ns(changed_steps);
-  std::mt19937_64 random(options.seed);
   ReplayPrediction result;
   result.shape = shape;
-  double waited = 0;
-  double share = 1;
-  for (std::size_t i = 0; i < options.replicates; ++i) {
-    Blocks own = drawn(blocks, random);
-    if (each > 1) sort_by_work(changed_steps, own);
-    const ReplaySchedule schedule =
-        draw_schedule(own, static_cast<std::size_t>(replayed.nodes), steps, random(), each);
-    const ReplayResult one = replay(changed_steps, replayed, schedule, transfers.ns);
-    result.replicates_ns.push_back(one.step_ns);
-    waited += one.waited_ns + (each > 1 ? extra_work_ns(own_ns, schedule, own) : 0);
-    result.lane_ns += one.lane_ns / static_cast<double>(options.replicates);
-    result.arrival_ns += one.arrival_ns / static_cast<double>(options.replicates);
-    if (i == 0 && !transfers.ns.empty())
-      share = share_of_transfers(changed_steps, replayed, schedule, transfers.ns, one.step_ns);
-  }
-  result.cost_error = share * transfers.relative_error;
-  result.waited_ns = waited / static_cast<double>(options.replicates);
+  result.is_modelled = transfers.is_modelled;
+  result.replay_over_recorded = transfers.is_modelled ? modelled_over_recorded(recording) : replay_over_recorded(recording);
+  Replays replays = replays_on(changed_steps, shape, transfers.ns, options);
+  const ReplayResult& mean = replays.mean;
+  result.waited_ns = mean.waited_ns;
+  result.lane_ns = mean.lane_ns;
+  result.arrival_ns = mean.arrival_ns;
+  result.cost_error = replays.share_of_transfers * transfers.relative_error;
+  result.replicates_ns = std::move(replays.samples_ns);
   const RunMoments moments = run_moments(result.replicates_ns);
   // Passes do not take time in proportion to the batch for ever, as they are replayed.
   const double doublings = std::abs(std::log2(shape.gpus() / recording.shape.gpus())) +
                            2 * std::abs(std::log2(options.what_if.batch_factor));
-  const double own = std::log(replay_over_recorded(recording));
   const double log_error =
-      std::sqrt(moments.variance / (moments.mean * moments.mean) + std::pow(result.cost_error, 2) +
-                own * own + std::pow(options.model_error, 2) + std::pow(kErrorPerDoubling * doublings, 2));
-  result.step_ns = with_interval(moments.mean, log_error);
+      std::sqrt(moments.variance / (mean.step_ns * mean.step_ns) + std::pow(result.cost_error, 2) +
+                std::pow(std::log(result.replay_over_recorded), 2) + std::pow(options.model_error, 2) +
+                std::pow(kErrorPerDoubling * doublings, 2));
+  result.step_ns = with_interval(mean.step_ns, log_error);
   const double samples = changed_steps.samples_per_rank * shape.gpus();
-  result.samples_per_s = with_interval(samples * 1e9 / moments.mean, log_error);
+  result.samples_per_s = with_interval(samples * 1e9 / mean.step_ns, log_error);
   return result;
 }
 

@@ -32,7 +32,12 @@ struct ReplayPrediction {
   double lane_ns = 0;      ///< a step: collectives moved data
   double arrival_ns = 0;   ///< a step: from first to last arrival, over collectives
   double cost_error = 0;   ///< part of ln(step time)'s error due to the error of the collectives' costs
-  /// Step time of each replicate, without network and model error: those of two predictions with the same seed are pairs.
+  bool is_modelled = false;  ///< collectives take what costs say; else their recorded transfers
+  /// replay_over_recorded() of the recording, unchanged: with the mean transfer of each collective where is_modelled, as costs
+  /// know no single one. Its logarithm is in the intervals.
+  double replay_over_recorded = 1;
+  /// Step time of each replay of a sample of the blocks, without network and model error: those of two predictions with the
+  /// same seed are pairs.
   std::vector<double> replicates_ns;
 };
 
@@ -54,14 +59,15 @@ struct PredictOptions {
 
 /// The step of `recording`, with the changes, on `shape`.
 ///
-/// Each replicate draws blocks of recorded steps with replacement, and replays steps that are drawn out of
-/// these for each node; so the spread over replicates is that of the mean of the recorded steps, and of the
+/// On the recorded shape the steps are replayed in order, with all ranks in the same one. On other shapes each node replays
+/// blocks of recorded steps that are drawn for it. Other replays take samples of the blocks, drawn with replacement: so the
+/// spread over them is that of the mean of the recorded steps, and of the
 /// slowest rank. The 95% interval adds the error of the costs, and the model's own: options.model_error, the
-/// error of a replay of the run itself, 1% for each doubling of ranks, and 2% for each doubling of the batch
+/// error of a replay of the run itself (ReplayPrediction::replay_over_recorded), 1% for each doubling of ranks, and 2% for each doubling of the batch
 /// (assumed; tests/bench/predict/measured.py shows the coverage). Missing, with a statement of what to
 /// measure, if costs do not cover a collective, and for several ranks if the recording, of one rank, has no
 /// collectives; and for nodes of more than 65,536 ranks. Up to 65,536 ranks are replayed one by one. Beyond,
-/// each replayed node stands for several and takes the slowest of the blocks that they would draw (order
+/// each replayed node stands for several and takes the slowest of the steps that they would draw (order
 /// statistics). The slowest rank is then as slow as it should be; the others wait longer by what their own work is shorter.
 Measured<ReplayPrediction> predict_step(const StepRecording& recording, const CollectiveCosts& costs,
                                         const ClusterShape& shape, const PredictOptions& options = {});

@@ -15,11 +15,11 @@
 #include "analyzer/clocks/clock_alignment.h"
 #include "analyzer/collectives/micro_table.h"
 #include "analyzer/predict/record_step.h"
-#include "analyzer/predict/replay.h"
 #include "analyzer/predict/step_operators.h"
 #include "analyzer/run/run_summary.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/step_facts.h"
 #include "core/text/number.h"
 
 namespace ddbench::analyzer {
@@ -101,7 +101,12 @@ class Recorder {
  public:
   Recorder(const store::RunStore& store, const store::RunRecord& run, const std::vector<store::RankRecord>& ranks,
            std::size_t most_steps, RecordedDetail detail)
-      : store_(store), run_(run), clocks_(ranks), most_steps_(most_steps), detail_(detail) {
+      : store_(store),
+        run_(run),
+        first_measured_(first_measured_step(run.run_case, run.environment.facts)),
+        clocks_(ranks),
+        most_steps_(most_steps),
+        detail_(detail) {
     result_.run = run.id;
     result_.strategy = run.run_case.strategy;
     result_.shape = {run.run_case.nodes, run.run_case.gpus_per_node};
@@ -131,14 +136,13 @@ class Recorder {
 
   Measured<StepRecording> record() {
     const std::uint32_t recorded = store_.recorded_steps(run_);
-    const auto warmup = static_cast<std::uint32_t>(run_.run_case.warmup);
     std::set<std::uint32_t> ranges;  // a store of others may state any number of steps
     store_.visit_steps(run_.id, [&](const store::StepRecord& row) {
-      if (row.step >= warmup && row.step < recorded) ranges.insert((row.step - warmup) / kStepsAtOnce);
+      if (row.step >= first_measured_ && row.step < recorded) ranges.insert((row.step - first_measured_) / kStepsAtOnce);
     });
     for (const std::uint32_t range : ranges) {
       if (result_.steps.size() >= most_steps_) break;
-      load_range(warmup + range * kStepsAtOnce);
+      load_range(first_measured_ + range * kStepsAtOnce);
     }
     if (result_.steps.empty())
       return Measured<StepRecording>::missing(
@@ -157,7 +161,7 @@ class Recorder {
     const std::uint32_t last = first + kStepsAtOnce - 1;
     std::vector<Span> spans = store_.spans(run_.id, rank, first == 0 ? 0 : first - 1, last + 1);
     std::vector<std::string> names = names_[place];
-    join_nccl_events(spans, names, first, last, static_cast<std::uint32_t>(run_.run_case.warmup));
+    join_nccl_events(spans, names, first, last, first_measured_);
     keep_first_of_each_step(spans);
     RankTimeline timeline(std::move(spans));
     LoadedRank steps;
@@ -260,6 +264,7 @@ class Recorder {
 
   const store::RunStore& store_;
   const store::RunRecord& run_;
+  const std::uint32_t first_measured_;  // step
   ClockAlignment clocks_;
   std::size_t most_steps_;
   std::vector<int> ranks_;
@@ -287,27 +292,6 @@ Measured<StepRecording> recording_of(const store::RunStore& store, const store::
   StepRecording result = *recording;
   result.step_ns = summary.step_time_ns->value;
   return result;
-}
-
-double replay_over_recorded(const StepRecording& recording) {
-  double replayed = 0;
-  double recorded = 0;
-  for (const auto& [first, last] : blocks_of(recording)) {
-    ReplaySchedule schedule;
-    schedule.steps = last - first;
-    for (std::size_t i = first; i < last; ++i) schedule.recorded.push_back(static_cast<std::uint32_t>(i));
-    const ClusterShape recorded_ranks{1, static_cast<int>(recording.steps[first].ranks.size())};
-    replayed += replay(recording, recorded_ranks, schedule, {}).step_ns * static_cast<double>(schedule.steps);
-    // The longest steps of several ranks add up to more than the job took where the ranks take turns in being late.
-    double longest_ns = 0;
-    for (std::size_t rank = 0; rank < recording.steps[first].ranks.size(); ++rank) {
-      double sum_ns = 0;
-      for (std::size_t i = first; i < last; ++i) sum_ns += recording.steps[i].ranks[rank].duration_ns;
-      longest_ns = std::max(longest_ns, sum_ns);
-    }
-    recorded += longest_ns;
-  }
-  return replayed / recorded;
 }
 
 }  // namespace ddbench::analyzer

@@ -17,8 +17,4 @@ enum class RecordedDetail { kWork, kOperators };
 Measured<StepRecording> recording_of(const store::RunStore& store, const store::RunRecord& run,
                                      std::size_t most_steps = 256, RecordedDetail detail = RecordedDetail::kWork);
 
-/// The step time of a replay of the recorded ranks, step by step, over the measured step time: 1
-/// is exact.
-double replay_over_recorded(const StepRecording& recording);
-
 }  // namespace ddbench::analyzer

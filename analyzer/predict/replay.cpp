@@ -179,8 +179,8 @@ class Replay {
 
 }  // namespace
 
-std::vector<std::pair<std::size_t, std::size_t>> blocks_of(const StepRecording& recording) {
-  std::vector<std::pair<std::size_t, std::size_t>> blocks;
+StepBlocks blocks_of(const StepRecording& recording) {
+  StepBlocks blocks;
   for (std::size_t i = 0; i < recording.steps.size(); ++i) {
     const bool follows = i > 0 && recording.steps[i].step == recording.steps[i - 1].step + 1;
     if (follows) {
@@ -188,6 +188,20 @@ std::vector<std::pair<std::size_t, std::size_t>> blocks_of(const StepRecording& 
     } else {
       blocks.emplace_back(i, i + 1);
     }
+  }
+  return blocks;
+}
+
+StepBlocks blocks_to_draw(const StepRecording& recording) {
+  constexpr std::size_t kLongest = 8;
+  constexpr std::size_t kFewest = 8;  // blocks
+  const std::size_t longest = std::clamp<std::size_t>(recording.steps.size() / kFewest, 1, kLongest);
+  StepBlocks blocks;
+  for (const auto& [first, last] : blocks_of(recording)) {
+    const std::size_t length = last - first;
+    const std::size_t parts = (length + longest - 1) / longest;
+    for (std::size_t part = 0; part < parts; ++part)
+      blocks.emplace_back(first + length * part / parts, first + length * (part + 1) / parts);
   }
   return blocks;
 }
@@ -206,38 +220,54 @@ ReplaySchedule draw_schedule(std::span<const std::pair<std::size_t, std::size_t>
   };
   for (std::size_t node = 0; node < nodes; ++node) {
     const std::size_t full = (node + 1) * steps;
+    bool is_first = true;
     while (schedule.recorded.size() < full) {
       const auto& [first, last] = blocks[drawn()];
-      for (std::size_t i = first; i < last && schedule.recorded.size() < full; ++i)
+      // Nodes that all began a block at its begin would be in step for ever after.
+      const std::size_t begin = is_first ? first + random() % (last - first) : first;
+      for (std::size_t i = begin; i < last && schedule.recorded.size() < full; ++i)
         schedule.recorded.push_back(static_cast<std::uint32_t>(i));
+      is_first = false;
     }
   }
   return schedule;
 }
 
-void sort_by_work(const StepRecording& recording, std::vector<std::pair<std::size_t, std::size_t>>& blocks) {
-  const auto work_ns = [&](const std::pair<std::size_t, std::size_t>& block) {
-    double sum = 0;
-    for (std::size_t i = block.first; i < block.second; ++i) {
-      double slowest = 0;
-      for (const RankStep& rank : recording.steps[i].ranks) {
-        double own = 0;
-        for (const StepEvent& event : rank.events) own += event.ns;
-        slowest = std::max(slowest, own);
-      }
-      sum += slowest;
+StepBlocks steps_by_work(const StepRecording& recording, const StepBlocks& blocks) {
+  const auto work_ns = [&](std::size_t step) {
+    double slowest = 0;
+    for (const RankStep& rank : recording.steps[step].ranks) {
+      double own = 0;
+      for (const StepEvent& event : rank.events) own += event.ns;
+      slowest = std::max(slowest, own);
     }
-    return sum / static_cast<double>(block.second - block.first);
+    return slowest;
   };
-  std::vector<std::pair<double, std::pair<std::size_t, std::size_t>>> keyed;
-  for (const auto& block : blocks) keyed.emplace_back(work_ns(block), block);
+  std::vector<std::pair<double, std::size_t>> keyed;
+  for (const auto& [first, last] : blocks) {
+    for (std::size_t step = first; step < last; ++step) keyed.emplace_back(work_ns(step), step);
+  }
   std::sort(keyed.begin(), keyed.end());
-  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = keyed[i].second;
+  StepBlocks steps;
+  for (const auto& [ignored, step] : keyed) steps.emplace_back(step, step + 1);
+  return steps;
 }
 
 ReplayResult replay(const StepRecording& recording, const ClusterShape& shape, const ReplaySchedule& schedule,
                     std::span<const double> transfer_ns, ReplayTrace* trace) {
   return Replay(recording, shape, schedule, transfer_ns, trace).run();
+}
+
+ReplayResult replay_in_order(const StepRecording& recording, std::span<const double> transfer_ns) {
+  ReplaySchedule schedule;
+  schedule.steps = recording.steps.size();
+  for (std::size_t i = 0; i < schedule.steps; ++i) schedule.recorded.push_back(static_cast<std::uint32_t>(i));
+  const ClusterShape recorded_ranks{1, static_cast<int>(recording.steps.front().ranks.size())};
+  return replay(recording, recorded_ranks, schedule, transfer_ns);
+}
+
+double replay_over_recorded(const StepRecording& recording, std::span<const double> transfer_ns) {
+  return recording.step_ns > 0 ? replay_in_order(recording, transfer_ns).step_ns / recording.step_ns : 1;
 }
 
 }  // namespace ddbench::analyzer

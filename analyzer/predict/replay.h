@@ -16,18 +16,26 @@ struct ReplaySchedule {
   std::vector<std::uint32_t> recorded;  ///< [node * steps + step]: an index into StepRecording::steps
 };
 
+/// [first, last) of StepRecording::steps
+using StepBlocks = std::vector<std::pair<std::size_t, std::size_t>>;
+
 /// Draws blocks of steps that were recorded one after the other, for each node by itself, so that the slowest
-/// of many nodes is realistically slow. `blocks` are [first, last) of StepRecording::steps. The same seed
-/// gives the same schedule. If `each` is above 1, every node represents that many: it takes the slowest of
-/// that many blocks drawn, and `blocks` must be sorted from fast to slow.
+/// of many nodes is realistically slow. The same seed gives the same schedule. The first block of a node begins at any of
+/// its steps, so that every step is drawn equally often. If `each` is above 1, every node represents that many: it takes
+/// the slowest of that many blocks drawn, and `blocks` must be sorted from fast to slow.
 ReplaySchedule draw_schedule(std::span<const std::pair<std::size_t, std::size_t>> blocks, std::size_t nodes,
                              std::size_t steps, std::uint64_t seed, double each = 1);
 
-/// From fast to slow, by the own work of the slowest rank in each step.
-void sort_by_work(const StepRecording& recording, std::vector<std::pair<std::size_t, std::size_t>>& blocks);
+/// The steps of `blocks`, each as a block of its own, from fast to slow by the own work of the slowest rank. Nodes that
+/// stand for many draw single steps: in each step another one of them is the slowest.
+StepBlocks steps_by_work(const StepRecording& recording, const StepBlocks& blocks);
 
 /// Blocks of a recording: steps that follow each other.
-std::vector<std::pair<std::size_t, std::size_t>> blocks_of(const StepRecording& recording);
+StepBlocks blocks_of(const StepRecording& recording);
+
+/// The same, cut into blocks of about equal length: of 8 steps at most, or of an eighth of all steps where that is less.
+/// They are long enough to keep steps that resemble each other together, and enough for nodes to draw different ones.
+StepBlocks blocks_to_draw(const StepRecording& recording);
 
 struct ReplayResult {
   double step_ns = 0;     ///< elapsed time of all ranks / steps
@@ -58,5 +66,11 @@ using ReplayTrace = std::vector<std::vector<TracedRank>>;
 /// collectives let them; the first step counts from 0. `trace`, if given, receives all times.
 ReplayResult replay(const StepRecording& recording, const ClusterShape& shape, const ReplaySchedule& schedule,
                     std::span<const double> transfer_ns, ReplayTrace* trace = nullptr);
+
+/// The recorded ranks do all recorded steps, in order.
+ReplayResult replay_in_order(const StepRecording& recording, std::span<const double> transfer_ns);
+
+/// The step time of that replay over the run's step time: 1 is exact, and where the step time is not known.
+double replay_over_recorded(const StepRecording& recording, std::span<const double> transfer_ns = {});
 
 }  // namespace ddbench::analyzer

@@ -1,5 +1,7 @@
 #include "analyzer/predict/what_if_figure.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -28,23 +30,48 @@ Series series_of(const char* name, const StepRecording& recording, const WhatIfC
   return series;
 }
 
+void scale(Estimate& estimate, double factor) {
+  estimate.value *= factor;
+  estimate.interval.low *= factor;
+  estimate.interval.high *= factor;
+}
+
+/// On the recorded size the figure has the replay with recorded transfers. Modelled ones have a bias of their own, which must
+/// not look like part of the change, so this is the change over a replay without it and with modelled transfers.
+ReplayPrediction related_to_recorded(const StepRecording& recording, const CollectiveCosts& costs, PredictOptions options,
+                                     ReplayPrediction changed) {
+  options.what_if = {};
+  options.other_network = false;
+  const auto recorded = predict_step(recording, costs, recording.shape, options);
+  options.other_network = true;
+  const auto modelled = predict_step(recording, costs, recording.shape, options);
+  if (!recorded || !modelled) return changed;
+  const double factor = recorded->step_ns.value / modelled->step_ns.value;
+  scale(changed.step_ns, factor);
+  scale(changed.samples_per_s, 1 / factor);
+  return changed;
+}
+
 }  // namespace
 
-WhatIfCurve what_if_curve(const StepRecording& recording, CollectiveCosts costs, const WhatIfQuestion& question, int most_nodes,
+WhatIfCurve what_if_curve(const StepRecording& recording, const CollectiveCosts& costs, const WhatIfQuestion& question, int most_nodes,
                           double budget) {
   PredictOptions options;
   options.what_if = question.what_if;
   options.replicates = kReplicates;
   options.most_events = budget;
   options.other_network = question.changes_network();
-  costs.scale_network(question.latency, question.per_byte);
+  CollectiveCosts scaled = costs;
+  scaled.scale_network(question.latency, question.per_byte);
   std::set<int> nodes = {recording.shape.nodes};
   for (int count = 1; count <= most_nodes; count *= 2) nodes.insert(count);
   WhatIfCurve curve;
   for (const int count : nodes) {
-    auto predicted = predict_step(recording, costs, {count, recording.shape.gpus_per_node}, options);
-    if (predicted) {
-      curve.sizes.push_back(*std::move(predicted));
+    const auto predicted = predict_step(recording, scaled, {count, recording.shape.gpus_per_node}, options);
+    if (predicted && predicted->is_modelled && count == recording.shape.nodes) {
+      curve.sizes.push_back(related_to_recorded(recording, costs, options, *predicted));
+    } else if (predicted) {
+      curve.sizes.push_back(*predicted);
     } else if (std::find(curve.not_known.begin(), curve.not_known.end(), predicted.reason()) == curve.not_known.end()) {
       curve.not_known.push_back(predicted.reason());
     }
@@ -65,6 +92,14 @@ Figure what_if_figure(const StepRecording& recording, const WhatIfCurve& unchang
   figure.series = {series_of("as it was", recording, unchanged), series_of("with the changes", recording, changed),
                    std::move(recorded)};
   figure.notes = changed.not_known;
+  for (const WhatIfCurve* curve : {&unchanged, &changed}) {
+    const auto modelled = std::find_if(curve->sizes.begin(), curve->sizes.end(), [](const auto& size) { return size.is_modelled; });
+    if (modelled == curve->sizes.end()) continue;
+    figure.notes.push_back(fmt::format(
+        "collectives of other sizes and networks are modelled: a replay of the run with the mean transfer of each is off by {:+.1f}%",
+        100 * (modelled->replay_over_recorded - 1)));
+    break;
+  }
   figure.notes.insert(figure.notes.end(), recording.notes.begin(), recording.notes.end());
   return figure;
 }

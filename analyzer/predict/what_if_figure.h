@@ -26,8 +26,9 @@ struct WhatIfCurve {
 inline constexpr double kWhatIfBudget = 3e5;
 
 /// 1, 2, 4, ... nodes up to `most_nodes`, and the recorded number of nodes, each with as many GPUs as were recorded.
-/// `budget` bounds the work for each size, see PredictOptions::most_events. Throws as changed().
-WhatIfCurve what_if_curve(const StepRecording& recording, CollectiveCosts costs, const WhatIfQuestion& question, int most_nodes,
+/// The recorded size is related to its replay with recorded transfers, so that curves with and without a change of the
+/// network are comparable there. `budget` bounds the work for each size, see PredictOptions::most_events. Throws as changed().
+WhatIfCurve what_if_curve(const StepRecording& recording, const CollectiveCosts& costs, const WhatIfQuestion& question, int most_nodes,
                           double budget);
 
 /// Samples/s over GPUs (log-log): the recorded run, its replay on other sizes, and the same with the changes.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/run_case/step_facts.h"
+
 namespace ddbench::analyzer {
 
 std::map<std::uint32_t, double> checkpoint_seconds_by_step(const store::RunStore& store, const store::RunRecord& run) {
@@ -19,13 +21,13 @@ double checkpoint_ns_a_step(const store::RunStore& store, std::span<const store:
   std::size_t steps = 0;
   for (const store::RunRecord& run : runs) {
     if (run.run_case.checkpoint_every == 0) continue;
-    const auto warmup = static_cast<std::uint32_t>(std::max(run.run_case.warmup, 0));
+    const std::uint32_t first_measured = first_measured_step(run.run_case, run.environment.facts);
     const auto by_step = checkpoint_seconds_by_step(store, run);
-    for (auto step = by_step.lower_bound(warmup); step != by_step.end(); ++step) sum_s += step->second;
+    for (auto step = by_step.lower_bound(first_measured); step != by_step.end(); ++step) sum_s += step->second;
     if (by_step.empty()) continue;
     std::set<std::uint32_t> measured;
     for (const store::StepRecord& step : store.steps(run.id)) {
-      if (step.step >= warmup) measured.insert(step.step);
+      if (step.step >= first_measured) measured.insert(step.step);
     }
     steps += measured.size();
   }

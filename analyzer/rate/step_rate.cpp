@@ -32,8 +32,10 @@ StepDistribution distribution_of(const MeasuredSteps& measured, std::vector<doub
   distribution.p95_ns = quantile(lengths_ns, 0.95);
   distribution.p99_ns = quantile(lengths_ns, 0.99);
   distribution.max_ns = lengths_ns.back();
+  double skew_ns = 0;
   for (const RunStep& step : measured.steps)
-    distribution.skew_ns += (step.slowest_ns - step.fastest_ns) / static_cast<double>(measured.steps.size());
+    skew_ns += (step.slowest_ns - step.fastest_ns) / static_cast<double>(measured.steps.size());
+  distribution.skew_ns = skew_ns;
   add_outliers(lengths_ns, static_cast<double>(measured.elapsed_ns), distribution);
   return distribution;
 }
@@ -62,6 +64,7 @@ Measured<StepRate> step_rate(const MeasuredSteps& measured, bool with_interval) 
     const Measured<SeriesMean> mean = mean_of_steps(lengths_ns);
     rate.step_time_ns.interval = mean ? Measured<ConfidenceInterval>(mean->estimate.interval)
                                       : Measured<ConfidenceInterval>::missing(mean.reason());
+    rate.independent_steps = mean ? Measured<double>(mean->effective_count) : Measured<double>::missing(mean.reason());
   }
   rate.distribution = distribution_of(measured, std::move(lengths_ns));
   return rate;

@@ -12,8 +12,9 @@ struct StepDistribution {
   double p95_ns = 0;
   double p99_ns = 0;
   double max_ns = 0;
-  /// Mean over steps of the slowest rank's duration minus the fastest rank's; 0 with one rank.
-  double skew_ns = 0;
+  /// Mean over steps of the slowest rank's duration minus the fastest rank's; 0 with one rank. Missing where
+  /// only one rank of several was recorded.
+  Measured<double> skew_ns = 0.0;
   /// Steps longer than p75 + 3 (p75 - p25) (Tukey's far outliers), and their time beyond the median step.
   int outliers = 0;
   double outlier_share = 0;  ///< outliers / steps
@@ -28,6 +29,8 @@ struct StepRate {
   /// elapsed_ns / steps. Interval: mean_of_steps of the steps' contributions, within this run; it says
   /// nothing about the scatter between runs.
   Quantity step_time_ns;
+  /// How many independent steps that interval is worth; missing as it is.
+  Measured<double> independent_steps = Measured<double>::missing("no interval");
   StepDistribution distribution;
   bool clocks_known = false;  ///< MeasuredSteps::clocks_known
 

@@ -9,7 +9,7 @@
 #include "analyzer/run/gpu_count.h"
 #include "analyzer/run/usable_runs.h"
 #include "analyzer/statistics/karp_flatt.h"
-#include "analyzer/statistics/moments.h"
+#include "analyzer/statistics/log_ratio.h"
 #include "analyzer/statistics/quantiles.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
@@ -50,7 +50,7 @@ store::StepPartition ideal_partition(const CaseFigures& reference, double factor
   PartWeights weights{};
   for (std::size_t part = 0; part < weights.size(); ++part)
     weights[part] = static_cast<double>(reference.partition->ns[part]);
-  return apportion(weights, std::llround(reference.step_time_ns.value * factor));
+  return apportion(weights, std::llround(reference.step_time_ns->value * factor));
 }
 
 /// Of the difference of means over runs of `value_of(partition)`, the reference's times `factor`; about
@@ -67,8 +67,8 @@ ConfidenceInterval interval_of_difference(const CaseFigures& here, const CaseFig
   };
   const RunMoments mine = moments_of(here.run_partitions);
   const RunMoments theirs = moments_of(reference.run_partitions);
-  const double my_variance = mine.variance / mine.count;
-  const double their_variance = factor * factor * theirs.variance / theirs.count;
+  const double my_variance = believed_variance(mine) / mine.count;
+  const double their_variance = factor * factor * believed_variance(theirs) / theirs.count;
   const double variance = my_variance + their_variance;
   double reach = 0;
   if (variance > 0) {
@@ -137,11 +137,13 @@ constexpr const char* kSamplesOfOneOnly =
 
 /// Empty where the two do the same work a GPU (weak scaling) or in all (strong).
 std::string other_batch(const RunCase& there, const RunCase& here) {
-  if (here.scaling == ScalingMode::kWeak && here.batch_per_gpu != there.batch_per_gpu)
-    return fmt::format("the baseline's batch per GPU is {}, the run's is {}", there.batch_per_gpu, here.batch_per_gpu);
-  if (here.scaling == ScalingMode::kStrong && here.global_batch() != there.global_batch())
-    return fmt::format("the baseline's global batch is {}, the run's is {}", there.global_batch(), here.global_batch());
-  return {};
+  const bool is_weak = here.scaling == ScalingMode::kWeak;
+  const bool is_equal = is_weak ? here.batch_per_gpu == there.batch_per_gpu : here.global_batch() == there.global_batch();
+  if (is_equal) return {};
+  if (has_known_batch(here) != has_known_batch(there)) return kSamplesOfOneOnly;
+  if (!has_known_batch(here)) return "strong scaling compares equal global batches, and theirs are not known";
+  return is_weak ? fmt::format("the baseline's batch per GPU is {}, the run's is {}", there.batch_per_gpu, here.batch_per_gpu)
+                 : fmt::format("the baseline's global batch is {}, the run's is {}", there.global_batch(), here.global_batch());
 }
 
 /// Empty when the pair can be compared.
@@ -153,8 +155,7 @@ std::string reason_against_comparing(const RunSummary& baseline, const RunSummar
   if (!summary.work_per_s) return summary.work_per_s.reason();
   if (!baseline.work_per_s)
     return fmt::format("baseline {}: {}", baseline.run.id, baseline.work_per_s.reason());
-  if (static_cast<bool>(summary.samples_per_step) != static_cast<bool>(baseline.samples_per_step))
-    return kSamplesOfOneOnly;
+  if (static_cast<bool>(summary.samples_per_s) != static_cast<bool>(baseline.samples_per_s)) return kSamplesOfOneOnly;
   if (summary.probed_steps == 0) return "no step was measured with the probes on";
   if (baseline.probed_steps == 0)
     return fmt::format("baseline {}: no step with the probes on", baseline.run.id);
@@ -189,16 +190,23 @@ CaseFigures case_figures(std::span<const RunSummary> runs) {
   CaseFigures figures;
   figures.run_case = runs.front().run.run_case;
   std::vector<double> steps_ns;
+  std::string without_step_time;
   for (const RunSummary& summary : runs) {
     figures.runs.push_back(summary.run.id);
     figures.run_samples_per_s.push_back(*summary.work_per_s);
     if (!summary.samples_per_s) figures.without_samples = summary.samples_per_s.reason();
-    steps_ns.push_back(summary.step_time_ns->value);
+    if (summary.step_time_ns) steps_ns.push_back(summary.step_time_ns->value);
+    if (!summary.step_time_ns) without_step_time = summary.step_time_ns.reason();
     if (summary.probed_steps > 0) figures.run_partitions.push_back(summary.partition);
   }
   figures.samples_per_s = *geometric_mean(figures.run_samples_per_s, "");
-  figures.step_time_ns = {*geometric_mean(steps_ns, ""), interval_over_runs(runs, steps_ns)};
-  figures.partition = mean_partition(figures.run_partitions, figures.step_time_ns.value);
+  if (without_step_time.empty()) {
+    figures.step_time_ns = Quantity{*geometric_mean(steps_ns, ""), interval_over_runs(runs, steps_ns)};
+    figures.partition = mean_partition(figures.run_partitions, figures.step_time_ns->value);
+  } else {
+    figures.step_time_ns = Measured<Quantity>::missing(without_step_time);
+    figures.partition = Measured<store::StepPartition>::missing(without_step_time);
+  }
   figures.exposed_share = exposed_share(runs, figures.partition);
   return figures;
 }
@@ -224,8 +232,12 @@ Measured<CaseEfficiency> efficiency_against(const CaseFigures& reference, const 
   return result;
 }
 
-std::string doubt_about_efficiency(double efficiency) {
+std::string doubt_about_efficiency(double efficiency, double n) {
   if (!(efficiency > kMostPlausibleEfficiency)) return {};
+  if (n < 1) {
+    return fmt::format("an efficiency of {:.1f}% is against a reference of more GPUs: above 100%, a GPU does more work here than one of the reference",
+                       100 * efficiency);
+  }
   return fmt::format(
       "an efficiency of {:.1f}% is hardly possible: check that the baseline did the same work (script, arguments, data, batch of a "
       "rank) and that nothing slowed it down (CPU steal, throttling, other programs)",

@@ -20,8 +20,8 @@ struct CaseFigures {
   /// Why these are no samples/s but RunSummary::work_per_s; empty where they are.
   std::string without_samples;
   /// Global batch / samples_per_s. Interval: one run: that of its steps; kFewestRuns or more: Student's t over
-  /// runs; two: missing.
-  Quantity step_time_ns;
+  /// runs; two: missing. Missing as that of the runs (RunSummary::step_time_ns).
+  Measured<Quantity> step_time_ns = Measured<Quantity>::missing("no runs");
   std::vector<store::StepPartition> run_partitions;  ///< of the runs that have one
   /// Mean over runs, in proportion; sums to the step time, rounded to whole ns.
   Measured<store::StepPartition> partition = Measured<store::StepPartition>::missing("no partition");
@@ -63,8 +63,9 @@ Measured<Efficiency> efficiency_against(const RunSummary& baseline, const RunSum
 /// Superlinear speedup exists (caches), but further above 1 the two runs mostly did not do the same work.
 inline constexpr double kMostPlausibleEfficiency = 1.1;
 
-/// What to check where an efficiency is above that; empty below: "an efficiency of 187.9% is hardly possible: ...".
-std::string doubt_about_efficiency(double efficiency);
+/// What to check where an efficiency is above that; empty below: "an efficiency of 187.9% is hardly possible: ...". Of fewer GPUs than the
+/// reference (`n` below 1: CaseEfficiency::n) it is no doubt but what the figure means.
+std::string doubt_about_efficiency(double efficiency, double n = 1);
 
 /// Why a run whose baseline is not in the store has no efficiency.
 std::string reason_without_baseline(const store::RunRecord& run);

@@ -19,7 +19,9 @@ namespace ddbench::analyzer {
 namespace {
 
 constexpr int kFewSteps = 20;
+constexpr double kFewIndependentSteps = 3;  // as of runs (kFewestRuns): two that happen to agree are no evidence
 constexpr double kNotedShare = 0.001;  // of the elapsed time
+constexpr double kLeastShownCost = 0.05;  // percent; it would round to 0
 
 using Notes = std::vector<std::string>;
 
@@ -31,10 +33,16 @@ void note_validity(const RunSummary& summary, Notes& notes) {
   if (!summary.run.valid) {
     notes.push_back(fmt::format("INVALID, do not use these figures: {}", summary.run.invalid_reason));
   }
-  if (summary.measured_steps > 0 && summary.measured_steps < kFewSteps) {
+  const auto& independent = summary.independent_steps;
+  if (summary.measured_steps > 0 && summary.measured_steps < kFewSteps && !gives_one_mean(summary)) {
     notes.push_back(
         fmt::format("few steps: {} measured; medians and intervals of {} or more can be relied on",
                     summary.measured_steps, kFewSteps));
+  } else if (independent && *independent < kFewIndependentSteps) {
+    notes.push_back(fmt::format(
+        "the {} measured steps depend on each other and are worth {:.0f} independent: their interval is a rough one; measure more steps, or a "
+        "longer warm-up",
+        summary.measured_steps, *independent));
   }
 }
 
@@ -261,8 +269,8 @@ void note_comparison(const RunSummary& summary, Notes& notes) {
 
 void note_overhead(const RunSummary& summary, Notes& notes) {
   if (!summary.probe_overhead_percent || summary.probe_overhead_percent.value().interval.low <= 1.0) return;
-  notes.push_back(fmt::format("the probes cost {:.1f}% of a step: figures of probe-on steps include it",
-                              summary.probe_overhead_percent.value().value));
+  notes.push_back(fmt::format("the probes cost {} of a step: figures of probe-on steps include it",
+                              probe_cost_in_words(*summary.probe_overhead_percent)));
 }
 
 }  // namespace
@@ -287,6 +295,11 @@ std::vector<std::string> notes_on(const RunSummary& summary) {
   note_bandwidths(summary, notes);
   note_overhead(summary, notes);
   return notes;
+}
+
+std::string probe_cost_in_words(const Estimate& percent) {
+  const std::string most = fmt::format("at most {:.1f}%", std::max(0.0, percent.interval.high));
+  return percent.value < kLeastShownCost ? most : fmt::format("{:.1f}%, {}", percent.value, most);
 }
 
 std::optional<GradientTraffic> gradient_traffic(const RunSummary& summary) {

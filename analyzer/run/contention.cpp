@@ -11,6 +11,7 @@
 namespace ddbench::analyzer {
 namespace {
 
+constexpr double kWidest = 7.389;  // e squared, of an interval's ends: beyond, it bounds nothing (mean_of_steps)
 constexpr double kMuch_percent = 5;  // of a step, or of the processor time: visible in step times
 
 std::string oversubscription(const RunSummary& summary) {
@@ -30,6 +31,8 @@ Measured<Estimate> slowdown_of(const Facts& facts) {
   if (!has_fact(facts, key)) return Measured<Estimate>::missing("not measured when the run was stored");
   const Measured<FactEstimate> stored = get_fact(facts, key);
   if (!stored) return Measured<Estimate>::missing(stored.reason());
+  if (1 + stored->high / 100 >= kWidest * (1 + stored->low / 100))
+    return Measured<Estimate>::missing("operators scatter too much in these steps: measure more of them, or a longer warm-up");
   return Estimate{stored->value, {stored->low, stored->high, 0.95, "jackknife over groups of steps"}};
 }
 

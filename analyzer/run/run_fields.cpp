@@ -1,13 +1,16 @@
 #include "analyzer/run/run_fields.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <utility>
 
 #include "core/run_case/program_case.h"
 #include "core/run_case/program_files.h"
+#include "core/text/nearest.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -15,6 +18,31 @@ namespace {
 constexpr std::array<std::string_view, 5> kNetworkCauses{"link", "requested_network", "nodes", "backend",
                                                          "device"};
 constexpr std::array<std::string_view, 4> kProvenanceCauses{"link", "nodes", "gpus_per_node", "device"};
+
+/// How the reference engine trains: its defaults are nothing that is known of others.
+constexpr std::array<std::string_view, 18> kOfEngine{
+    "data",         "accumulate", "lr",        "momentum",      "weight_decay", "lr_rule",       "base_batch",       "lr_warmup", "target_loss",
+    "loss_scale",   "cuda_graph", "data_workers", "prefetch",   "data_delay_ns", "checkpoint_every", "seed",        "first_bucket_bytes",
+    "bucket_bytes"};
+constexpr std::array<std::string_view, 5> kOfTraining{"scaling", "precision", "strategy", "strategy_options", "optimizer"};
+
+template <typename Names>
+bool holds(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Whether a field of the case has the value that it has in a new one.
+bool has_default(const RunCase& run_case, std::string_view field) {
+  static const RunCase kNew;
+  bool is_equal = false;
+  visit_fields(run_case, [&](std::string_view name, FieldRole, const auto& value) {
+    if (name != field) return;
+    visit_fields(kNew, [&](std::string_view other, FieldRole, const auto& usual) {
+      if constexpr (std::is_same_v<decltype(value), decltype(usual)>) is_equal = is_equal || (other == name && value == usual);
+    });
+  });
+  return is_equal;
+}
 
 void add_record_fields(const store::RunRecord& run, CaseFields& fields) {
   const auto label = [&](const char* name, std::string text, bool numeric = false) {
@@ -90,6 +118,14 @@ bool is_run_field(std::string_view name) {
   return dot != std::string_view::npos && known.contains(std::string(name.substr(0, dot + 1)));
 }
 
+std::string fields_instead_of(std::string_view name) {
+  if (name == "gpus" || name == "ranks") return "did you mean gpus_per_node or world_size?";
+  std::vector<std::string> names;
+  for (const auto& [known, ignored] : known_run_fields()) names.push_back(known.ends_with('.') ? known + "KEY" : known);
+  const std::string meant = nearest(name, names);
+  return meant.empty() ? fmt::format("the fields are {}", fmt::join(names, ", ")) : fmt::format("did you mean {}?", meant);
+}
+
 bool applies(const store::RunRecord& run, std::string_view field) {
   if (field == "link" || field == "requested_network" || field == "network") return run.run_case.nodes > 1;
   if (field == "batch_per_gpu") return run.run_case.scaling == ScalingMode::kWeak;
@@ -97,6 +133,17 @@ bool applies(const store::RunRecord& run, std::string_view field) {
   if (field.starts_with(kScriptPrefix))
     return program_files(run.environment.facts).contains(std::string(field.substr(kScriptPrefix.size())));
   return true;
+}
+
+bool has_meaning(const RunCase& run_case, ProvenanceSet provenance, std::string_view field) {
+  const bool is_imported = provenance.has(Provenance::kImported);
+  if (field == "batch_per_gpu" || field == "global_batch") return has_known_batch(run_case);
+  if (is_reference(run_case) && !is_imported) return true;
+  // Imported cases leave these empty where they are not known, as programs do.
+  if (holds(kOfTraining, field)) return is_training(run_case);
+  if (field == "warmup") return is_program(run_case);
+  if (field == "steps") return is_program(run_case) && is_imported;  // a program of the user's ends by itself
+  return !holds(kOfEngine, field) || !has_default(run_case, field);
 }
 
 std::map<std::string, std::string> group_fields(const store::RunRecord& run, const VariedFields& varied) {

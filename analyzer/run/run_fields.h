@@ -30,6 +30,9 @@ const CaseFields& known_run_fields();
 /// Whether `name` is one of known_run_fields, or a key of one of its maps.
 bool is_run_field(std::string_view name);
 
+/// For an error about `name`, which is no field of a run: "did you mean gpus_per_node?", or "the fields are ..." where none is like it.
+std::string fields_instead_of(std::string_view name);
+
 /// What runs of one group may differ in, beside labels.
 struct VariedFields {
   std::set<FieldRole> roles;
@@ -43,6 +46,11 @@ inline const VariedFields kWithinCurve{
 /// Whether a field has a meaning for a run: a run on one node uses no link and no network; strong scaling has
 /// a global batch, weak scaling one per GPU.
 bool applies(const store::RunRecord& run, std::string_view field);
+
+/// Whether the value of a field of the case is one of the run, for people to read. False for a default of the reference engine that a
+/// program, a collective test or an imported source says nothing about (its learning rate, its buckets, ...), for a batch that nobody stated,
+/// and for the numbers of steps of a run that has its own. Unlike applies(), it changes no grouping.
+bool has_meaning(const RunCase& run_case, ProvenanceSet provenance, std::string_view field);
 
 /// The fields that runs of one group have in common, with their texts: all except labels and varied fields.
 /// With strong scaling global_batch replaces batch_per_gpu; other fields that do not apply are empty.

@@ -9,6 +9,8 @@
 #include <optional>
 
 #include "analyzer/rate/measured_steps.h"
+#include "core/run_case/step_facts.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -18,7 +20,7 @@ double in_ms(double time_ns) {
 }
 
 std::uint32_t first_measured_step(const RunSummary& summary) {
-  return static_cast<std::uint32_t>(std::max(summary.run.run_case.warmup, 0));
+  return ddbench::first_measured_step(summary.run.run_case, summary.run.environment.facts);
 }
 
 struct RankSteps {
@@ -42,6 +44,10 @@ Figure step_time_figure(const RunSummary& summary, std::span<const store::StepRe
   figure.title = "Step time over the run";
   figure.x = {"step", "1"};
   figure.y = {"step time", "ms"};
+  if (summary.measured_steps > 0 && !summary.step_time_ns) {
+    figure.notes.push_back(summary.step_time_ns.reason());
+    return figure;
+  }
   Series slowest{"slowest rank", SeriesShape::kLine, {}, summary.run.provenance};
   Series fastest{"fastest rank", SeriesShape::kLine, {}, summary.run.provenance};
   const MeasuredSteps measured =
@@ -140,8 +146,7 @@ Figure bus_bandwidth_figure(const RunSummary& summary) {
     std::string label = one_function ? "" : record.function + " ";
     if (record.bucket >= 0) label += fmt::format("bucket {}, ", record.bucket);
     if (!collective.communicator.empty()) label += collective.communicator + ", ";
-    label += record.bytes < 1000 ? fmt::format("{} B", record.bytes)
-                                 : fmt::format("{:.3g} MB", static_cast<double>(record.bytes) / 1e6);
+    label += quantity(static_cast<double>(record.bytes), "B");
     series.points.push_back({static_cast<double>(series.points.size()), 1e9 * *collective.busbw_gb_per_s,
                              std::nullopt, std::move(label)});
   }

@@ -19,14 +19,6 @@ constexpr std::size_t kLongestReference = 4096;
 constexpr std::size_t kShortestPart = 4;
 constexpr std::size_t kMostListed = 6;
 
-std::string known_names() {
-  std::string names;
-  for (const auto& [name, field] : known_run_fields()) {
-    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", name, name.ends_with('.') ? "KEY" : "");
-  }
-  return names;
-}
-
 std::vector<std::string> split_at_commas(std::string_view text) {
   std::vector<std::string> parts(1);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -76,7 +68,7 @@ FieldCondition parse_condition(const std::string& text) {
   FieldCondition condition{text.substr(0, equals), text.substr(equals + 1)};
   if (!is_run_field(condition.field)) {
     throw Error(ErrorCode::kBadInput,
-                fmt::format("a run has no field \"{}\"; it has {}", condition.field, known_names()));
+                fmt::format("a run has no field \"{}\"; {}", condition.field, fields_instead_of(condition.field)));
   }
   require_possible(condition);
   return condition;

@@ -19,6 +19,7 @@
 #include "core/error.h"
 #include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
+#include "core/run_case/step_facts.h"
 #include "core/span_limits.h"
 
 namespace ddbench::analyzer {
@@ -27,34 +28,64 @@ namespace {
 /// Percent of a step. Below, probe-off steps were slower, and something else than the probes differs.
 constexpr double kLowestProbeCost = -1;
 
-std::uint32_t first_measured_step(const store::RunRecord& run) {
-  return static_cast<std::uint32_t>(run.run_case.warmup);
-}
-
 Measured<double> samples_per_step(const store::RunRecord& run) {
   if (has_known_batch(run.run_case)) return static_cast<double>(run.run_case.global_batch());
   const auto seen = get_fact(run.environment.facts, fact_key<"program.samples_per_step">);
   if (seen && *seen > 0) return *seen;
+  if (run.provenance.has(Provenance::kImported)) return Measured<double>::missing("the imported source states no batch");
   return Measured<double>::missing("how many samples a step has is not known: --batch-per-gpu states it");
+}
+
+/// A run that was cut off has steps but no rank rows yet.
+std::size_t rank_count(const RunSummary& summary) {
+  return summary.ranks.empty() ? static_cast<std::size_t>(summary.run.run_case.world_size())
+                               : summary.ranks.size();
+}
+
+Measured<StepDistribution> distribution_of(const StepRate& rate, const RunSummary& summary) {
+  using Distribution = Measured<StepDistribution>;
+  const store::RunRecord& run = summary.run;
+  if (run.provenance.has(Provenance::kImported) && summary.probed_steps == 0) {  // traces have single steps
+    if (rate.steps == 1) return Distribution::missing(kOneMean);
+    const std::int64_t steps = get_fact(run.environment.facts, fact_key<"import.mean_of_steps">).value_or(1);
+    if (steps > 1) return Distribution::missing(fmt::format("the source gives means of {} steps", steps));
+  }
+  StepDistribution distribution = rate.distribution;
+  const int ranks = run.run_case.world_size();
+  if (ranks > 1 && rank_count(summary) == 1) distribution.skew_ns = Measured<double>::missing(fmt::format("only 1 of {} ranks was recorded", ranks));
+  return distribution;
+}
+
+/// Of an imported throughput without a batch: its stored step stands for the throughput (analyzer/import/table), and is none.
+void leave_out_step(const StepRate& rate, RunSummary& summary) {
+  constexpr const char* kReason = "the imported source states a throughput and no batch: how long a step takes is not known";
+  summary.samples_per_s = rate.samples_per_s(static_cast<double>(summary.run.run_case.global_batch()));
+  summary.step_time_ns = Measured<Quantity>::missing(kReason);
+  summary.independent_steps = Measured<double>::missing(kReason);
 }
 
 void add_rate(const Measured<StepRate>& rate, RunSummary& summary) {
   summary.samples_per_step = samples_per_step(summary.run);
   if (!rate) {
     summary.step_time_ns = Measured<Quantity>::missing(rate.reason());
-    summary.samples_per_s = summary.work_per_s = Measured<double>::missing(rate.reason());
+    summary.samples_per_s = summary.work_per_s = summary.independent_steps = Measured<double>::missing(rate.reason());
     summary.distribution = Measured<StepDistribution>::missing(rate.reason());
     return;
   }
   summary.step_time_ns = rate->step_time_ns;
+  summary.independent_steps = rate->independent_steps;
   const Measured<double>& samples = summary.samples_per_step;
   summary.samples_per_s = samples ? Measured<double>(rate->samples_per_s(*samples))
                                   : Measured<double>::missing(samples.reason());
-  summary.work_per_s = rate->samples_per_s(samples.value_or(summary.run.run_case.world_size()));
+  if (has_fact(summary.run.environment.facts, fact_key<"import.step_time">)) leave_out_step(*rate, summary);
+  summary.work_per_s = summary.samples_per_s ? summary.samples_per_s
+                                             : Measured<double>(rate->samples_per_s(summary.run.run_case.world_size()));
   for (Measured<double>* const per_s : {&summary.samples_per_s, &summary.work_per_s}) {
     if (*per_s && !(std::isfinite(**per_s) && **per_s > 0)) *per_s = Measured<double>::missing("it is no finite number above 0");
   }
-  summary.distribution = rate->distribution;
+  summary.distribution = distribution_of(*rate, summary);
+  if (gives_one_mean(summary) && summary.step_time_ns)
+    summary.step_time_ns = Quantity{rate->step_time_ns.value, Measured<ConfidenceInterval>::missing(kOneMean)};
   summary.left_out_ns = rate->left_out_ns;
   summary.clocks_known = rate->clocks_known;
 }
@@ -78,8 +109,9 @@ void add_partition(const RunPartition& partition, RunSummary& summary) {
 }
 
 /// What probe-off steps show of the probes' cost, or why they show nothing.
-Measured<Estimate> judged_probe_cost(const MeasuredSteps& measured, const Facts& facts) {
-  if (get_fact(facts, fact_key<"cupti.filtered_windows">).value_or(0) > 0)
+Measured<Estimate> judged_probe_cost(const MeasuredSteps& measured, const store::RunRecord& run) {
+  if (run.provenance.has(Provenance::kImported)) return Measured<Estimate>::missing("ddbench did not record this run");
+  if (get_fact(run.environment.facts, fact_key<"cupti.filtered_windows">).value_or(0) > 0)
     return Measured<Estimate>::missing("this CUPTI has to go on recording in probe-off steps, because of CUDA graphs");
   const Measured<Estimate> cost = probe_overhead_percent(measured.steps);
   if (cost && cost->interval.high < kLowestProbeCost)
@@ -87,13 +119,19 @@ Measured<Estimate> judged_probe_cost(const MeasuredSteps& measured, const Facts&
   return cost;
 }
 
+Measured<StepRate> rate_of(const MeasuredSteps& measured, bool with_interval, const store::RunRecord& run) {
+  if (measured.steps.empty() && first_own_step(run.environment.facts) > 0)
+    return Measured<StepRate>::missing("it continued another run, and the steps that were left are its warm-up (--warmup)");
+  return step_rate(measured, with_interval);
+}
+
 void add_steps(const std::vector<store::StepRecord>& records, const MeasuredSteps& measured,
                bool with_intervals, RunSummary& summary) {
   summary.measured_steps = static_cast<int>(measured.steps.size());
   for (const RunStep& step : measured.steps) summary.probed_steps += step.probes_on;
-  if (with_intervals && !measured.steps.empty())
-    summary.probe_overhead_percent = judged_probe_cost(measured, summary.run.environment.facts);
-  const Measured<StepRate> rate = step_rate(measured, with_intervals);
+  if (summary.run.provenance.has(Provenance::kImported) || (with_intervals && !measured.steps.empty()))
+    summary.probe_overhead_percent = judged_probe_cost(measured, summary.run);
+  const Measured<StepRate> rate = rate_of(measured, with_intervals, summary.run);
   add_rate(rate, summary);
   if (!rate) return;
   if (const auto partition = run_partition(records, measured, *rate, with_intervals))
@@ -116,8 +154,8 @@ void judge_peer_wait(RunSummary& summary) {
     resolved |= collective.record.peer_wait_resolved;
   if (summary.run.run_case.world_size() == 1) {
     summary.peer_wait_ns = Wait::missing("single rank: no peer wait");
-  } else if (is_micro(summary.run.run_case)) {
-    summary.peer_wait_ns = Wait::missing("batches of iterations are timed, not arrivals");
+  } else if (!is_training(summary.run.run_case)) {
+    summary.peer_wait_ns = Wait::missing(kNoArrivals);
   } else if (summary.collectives.empty()) {
     summary.peer_wait_ns = Wait::missing("no collectives");
   } else if (!clocks.known()) {
@@ -147,12 +185,6 @@ Measured<double> mean_loss(const std::vector<store::StepRecord>& records, std::s
   return found;
 }
 
-/// A run that was cut off has steps but no rank rows yet.
-std::size_t rank_count(const RunSummary& summary) {
-  return summary.ranks.empty() ? static_cast<std::size_t>(summary.run.run_case.world_size())
-                               : summary.ranks.size();
-}
-
 /// Intervals are expensive, and nobody needs those of a baseline.
 RunSummary summarize_rows(store::RunRecord run, store::RunRows rows, bool with_intervals) {
   RunSummary summary;
@@ -163,7 +195,7 @@ RunSummary summarize_rows(store::RunRecord run, store::RunRows rows, bool with_i
   for (const store::RankRecord& rank : summary.ranks) summary.dropped_spans += rank.dropped_spans;
   const std::vector<store::StepRecord>& records = rows.steps;
   const MeasuredSteps measured =
-      measured_steps(records, first_measured_step(summary.run), summary.ranks, ranks);
+      measured_steps(records, first_measured_step(summary.run.run_case, summary.run.environment.facts), summary.ranks, ranks);
   add_steps(records, measured, with_intervals, summary);
   add_contention(summary);
   summary.loss_first = mean_loss(records, ranks, true);
@@ -195,6 +227,8 @@ void add_efficiency(const store::RunStore& store, RunSummary& summary) {
 }
 
 }  // namespace
+
+bool gives_one_mean(const RunSummary& summary) { return summary.distribution.reason() == kOneMean; }
 
 bool has_nccl_settings(const RunSummary& summary) {
   return std::any_of(summary.collectives.begin(), summary.collectives.end(),

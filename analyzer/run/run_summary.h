@@ -47,10 +47,11 @@ struct RunSummary {
   std::vector<store::RankRecord> ranks;
   int measured_steps = 0;  ///< probe-off steps included
   int probed_steps = 0;    ///< steps with the probes on: the basis of partition, overlap and waits
-  /// StepRate: elapsed time of the measured steps / their number.
+  /// StepRate: elapsed time of the measured steps / their number. Missing for an imported throughput without a batch.
   Measured<Quantity> step_time_ns = Measured<Quantity>::missing("no steps");
-  Measured<double> samples_per_s =
-      Measured<double>::missing("no steps");  ///< samples of the measured steps / the same elapsed time
+  Measured<double> independent_steps = Measured<double>::missing("no steps");  ///< StepRate::independent_steps
+  /// Samples of the measured steps / the same elapsed time; or as an imported source states it.
+  Measured<double> samples_per_s = Measured<double>::missing("no steps");
   /// Samples per step over all ranks: from the case, or counted from a program's DataLoaders. Missing: not
   /// known.
   Measured<double> samples_per_step = Measured<double>::missing("no steps");
@@ -59,6 +60,7 @@ struct RunSummary {
   /// The quantity that speedups compare: samples_per_s, or, if the number of samples per step is not known,
   /// steps per second of all ranks, which assumes that a rank's step has equally many samples at each size.
   Measured<double> work_per_s = Measured<double>::missing("no steps");
+  /// Missing, too, where a source gave means of steps.
   Measured<StepDistribution> distribution = Measured<StepDistribution>::missing("no steps");
   std::int64_t left_out_ns = 0;  ///< MeasuredSteps::left_out_ns
   bool clocks_known = true;      ///< MeasuredSteps::clocks_known
@@ -113,6 +115,10 @@ RunSummary summarize_briefly(const store::RunStore& store, store::RunRecord run)
 RunSummary summarize_rows(store::RunRecord run, store::RunRows rows);
 /// The same with the efficiency.
 RunSummary summarize_for_list(const store::RunStore& store, store::RunRecord run);
+
+/// Why a run has no distribution of steps whose source gave one mean: its one step stands for all.
+inline constexpr const char* kOneMean = "the source gives one mean";
+bool gives_one_mean(const RunSummary& summary);
 
 /// Whether the collectives' library reported how it performed any of them (CollectiveRecord::nccl_algorithm).
 bool has_nccl_settings(const RunSummary& summary);

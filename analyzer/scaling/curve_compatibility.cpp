@@ -57,18 +57,14 @@ std::string several_skus(std::span<const store::RunRecord> runs) {
   return fmt::format("{} SKUs: {}", sizes.size(), fmt::join(parts, "; "));
 }
 
-void require_one_curve(std::span<const store::RunRecord> runs) {
+void require_one_curve(std::span<const store::RunRecord> runs, std::string_view remedy) {
   std::string reasons;
   for (const auto& [name, counts] : differing_fields(runs, within_curve(runs)))
     reasons += fmt::format("{}{}{} is {}", reasons.empty() ? "" : "; ",
                            name.starts_with(kScriptPrefix) ? "the script changed: " : "", name, counted(counts));
   if (reasons.empty()) return;
-  throw Error(
-      ErrorCode::kBadInput,
-      fmt::format(
-          "these {} runs are not one curve: {}. Choose with --where field=value, or compare them with "
-          "`ddbench compare --by field`",
-          runs.size(), reasons));
+  throw Error(ErrorCode::kBadInput, fmt::format("these {} runs are not one curve: {}{}{}", runs.size(), reasons,
+                                                remedy.empty() ? "" : ". ", remedy));
 }
 
 std::string mixed_provenance(std::span<const store::RunRecord> runs) {

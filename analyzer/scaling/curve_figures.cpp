@@ -6,6 +6,7 @@
 
 #include "analyzer/run/run_figures.h"
 #include "analyzer/scaling/scaling_curve.h"
+#include "analyzer/statistics/statistics.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -58,11 +59,23 @@ Series ideal_series(const ScalingCurve& curve, Shown shown) {
   return series;
 }
 
+/// Of a throughput, widened for the error of the baseline that it is divided by.
+ConfidenceInterval over_baseline(const ScalingCurve& curve, const Estimate& throughput) {
+  ConfidenceInterval interval = throughput.interval;
+  const Measured<Estimate> baseline = mean_of_runs(curve.baseline_run_samples_per_s, interval.level);
+  if (!baseline) return interval;
+  const double reach = std::log(baseline->interval.high / baseline->value);
+  const auto widened = [&](double factor) { return std::exp(std::hypot(std::log(factor), reach)); };
+  if (interval.low > 0) interval.low = throughput.value / widened(throughput.value / interval.low);
+  interval.high = throughput.value * widened(interval.high / throughput.value);
+  return interval;
+}
+
 Point predicted_point(const ScalingCurve& curve, const Prediction& prediction, Shown shown) {
   const double n = prediction.n / curve.baseline_gpus;
   Point point{prediction.n, shown(curve.speedup_of(prediction.throughput), n), {}, {}};
   if (prediction.interval) {
-    point.interval = prediction.interval->interval;
+    point.interval = over_baseline(curve, {prediction.throughput, prediction.interval->interval});
     point.interval->low = shown(curve.speedup_of(point.interval->low), n);
     point.interval->high = shown(curve.speedup_of(point.interval->high), n);
   }

@@ -30,6 +30,12 @@ int gpus_of_a_node(const ScalingCurve& curve) {
   return curve.rows.back().run_case.gpus_per_node;  // rows are by size: the largest one's
 }
 
+/// As the user wrote it.
+std::string in_words(const AskedSize& size) {
+  return size.gpus_per_node > 0 ? fmt::format("{}x{}", size.nodes_or_gpus, size.gpus_per_node)
+                                : fmt::format("{}", size.nodes_or_gpus);
+}
+
 ClusterShape shape_of(const ScalingCurve& curve, const AskedSize& size, bool one_tier) {
   if (size.gpus_per_node > 0) return {size.nodes_or_gpus, size.gpus_per_node};
   const int gpus = size.nodes_or_gpus;
@@ -103,8 +109,7 @@ std::vector<Prediction> predictions_of(const ScalingCurve& curve, const CurveOpt
     const Measured<SizePrediction> found = predict_size(sizes, question);
     if (!found) {
       throw Error(ErrorCode::kBadInput,
-                  fmt::format("--predict {}x{}: {}", question.shape.nodes, question.shape.gpus_per_node,
-                              found.reason()));
+                  fmt::format("--predict {}: {}", in_words(size), found.reason()));
     }
     predictions.push_back(prediction_of(*found));
   }

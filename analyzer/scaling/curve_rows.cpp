@@ -60,8 +60,7 @@ CurveRow curve_row(const store::RunStore& store, const CaseFigures& figures, con
     row.provenance = ProvenanceSet::from_bits(row.provenance.bits() | summary.run.provenance.bits());
   row.samples_per_s = figures.samples_per_s;
   row.without_samples = figures.without_samples;
-  row.step_time_ns = figures.step_time_ns.value;
-  row.step_time_interval = figures.step_time_ns.interval;
+  row.step_time_ns = figures.step_time_ns;
   row.exposed_share = figures.exposed_share;
   const RunSummary& any = group.usable.front();
   row.utilisation = utilisation_of(any.run, any.ranks, row.samples_per_s, catalogue);

@@ -72,7 +72,7 @@ class CurveBuilder {
     if (chosen.empty())
       throw_bad(fmt::format("no runs to make a scaling curve of are in {}", store_.file().string()));
     const std::vector<store::RunRecord> runs = with_baselines(store_, chosen);
-    require_one_curve(runs);
+    require_one_curve(runs, options_.if_several);
     const std::vector<SizeGroup> all = group_by_size(store_, runs, curve_.notes);
     std::vector<SizeGroup> groups;
     for (const SizeGroup& group : all) {
@@ -90,9 +90,11 @@ class CurveBuilder {
     }
     const CaseFigures baseline = find_baseline(groups, figures);
     curve_.baseline_gpus = baseline.run_case.world_size();
+    curve_.baseline_run_samples_per_s = baseline.run_samples_per_s;
     for (std::size_t i = 0; i < groups.size(); ++i) {
       state_against(baseline, figures[i], curve_.rows[i]);
-      const std::string doubt = doubt_about_efficiency(curve_.rows[i].efficiency);
+      const double n = static_cast<double>(curve_.rows[i].world_size) / curve_.baseline_gpus;
+      const std::string doubt = doubt_about_efficiency(curve_.rows[i].efficiency, n);
       if (!doubt.empty()) curve_.notes.push_back(fmt::format("{}: {}", gpus(curve_.rows[i].world_size), doubt));
     }
     fit(runs);

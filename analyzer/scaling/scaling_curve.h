@@ -11,6 +11,7 @@
 #include "analyzer/figure/figure.h"
 #include "analyzer/run/run_summary.h"
 #include "analyzer/run/utilisation.h"
+#include "analyzer/scaling/curve_compatibility.h"
 #include "analyzer/scaling/scaling_models.h"
 
 namespace ddbench::analyzer {
@@ -30,6 +31,7 @@ struct CurveOptions {
   bool one_tier = false;  ///< predict as if all GPUs were in one tier, even if the runs state nodes
   bool any_provenance = false;              ///< fit a law though provenances are mixed
   const SkuCatalogue* catalogue = nullptr;  ///< for MFU; null: the built-in one
+  std::string_view if_several = kChooseRuns;  ///< what to do where the runs are not one curve; ends the error
 };
 
 /// The runs of one size.
@@ -40,8 +42,7 @@ struct CurveRow {
   std::vector<double> run_samples_per_s;
   double samples_per_s = 0;  ///< this and the following are those of CaseFigures and CaseEfficiency
   std::string without_samples = {};
-  double step_time_ns = 0;
-  Measured<ConfidenceInterval> step_time_interval = Measured<ConfidenceInterval>::missing("one run");
+  Measured<Quantity> step_time_ns = Measured<Quantity>::missing("no runs");
   bool is_baseline = false;
   double speedup = 1;  ///< over the baseline: samples/s; with strong scaling that is T(1)/T(N)
   Measured<ConfidenceInterval> speedup_interval = Measured<ConfidenceInterval>::missing("no baseline");
@@ -66,6 +67,7 @@ struct ScalingCurve {
   ScalingMode mode = ScalingMode::kWeak;
   std::string baseline;  ///< in words
   int baseline_gpus = 1;
+  std::vector<double> baseline_run_samples_per_s = {};
   std::vector<CurveRow> rows;  ///< by world size, then nodes
   Measured<ModelChoice> model = Measured<ModelChoice>::missing("no runs");
   std::string why_not_predicted;  ///< several SKUs or mixed provenances; empty: predictions_of() may be called
@@ -107,7 +109,8 @@ struct ValidatedSize {
 /// Every size of the curve, by size; sizes that the smaller ones cannot predict are missing with the reason.
 std::vector<ValidatedSize> validated_sizes(const ScalingCurve& curve, bool one_tier = false);
 
-/// Speedup over GPUs with intervals, the ideal line, and the fitted law with its band (log-log).
+/// Speedup over GPUs with intervals, the ideal line, and the fitted law with its band (log-log). The band holds the
+/// baseline's own error where its runs have an interval.
 Figure speedup_figure(const ScalingCurve& curve);
 /// The same of the efficiency, in percent.
 Figure efficiency_figure(const ScalingCurve& curve);

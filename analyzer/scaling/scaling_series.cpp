@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "core/run_case/program_case.h"
+
 namespace ddbench::analyzer {
 namespace {
 
@@ -18,6 +20,7 @@ std::string link_of(const RunCase& run_case) {
 }
 
 std::string batch_of(const RunCase& run_case) {
+  if (!has_known_batch(run_case)) return "batch not known";
   if (run_case.scaling == ScalingMode::kStrong)
     return fmt::format("global batch {}", run_case.global_batch());
   return fmt::format("batch {}", run_case.batch_per_gpu);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "analyzer/statistics/moments.h"
 #include "core/error.h"
 
 namespace ddbench::analyzer {
@@ -22,6 +21,10 @@ LogRatio::LogRatio(double estimate, std::vector<Component> components, std::stri
 std::vector<LogRatio::Component> LogRatio::with_least_spread(std::vector<Component> components) {
   for (Component& component : components) component.scale = std::max(component.scale, kLeastSpread);
   return components;
+}
+
+double believed_variance(const RunMoments& moments) {
+  return std::max(moments.variance, std::pow(kLeastSpread * moments.mean, 2));
 }
 
 double LogRatio::probability_at_most(double bound) const {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/statistics/moments.h"
 #include "analyzer/statistics/student_mixture.h"
 
 namespace ddbench::analyzer {
@@ -35,9 +36,13 @@ class LogRatio {
   std::string method_;
 };
 
-/// Spreads below this (0.05%) are not believed: clocks tick, pages have a size, and few runs may agree by
-/// chance.
+/// Spreads below this (0.05%) are not believed: clocks tick, pages have a size, figures of logs are rounded, and few runs
+/// may agree by chance.
 inline constexpr double kLeastSpread = 5e-4;
+
+/// The variance of one run's value, with a spread of kLeastSpread of the mean at least. 0 where all values are 0: there is
+/// nothing to measure.
+double believed_variance(const RunMoments& moments);
 
 /// Runs that were made in turns: `baseline[k]` and `candidate[k]` are neighbours in time, the order within
 /// pairs balanced (ABBA), so that drift cancels. One-sample Student t of the differences, n - 1 degrees of

@@ -137,12 +137,26 @@ SeriesMean series_mean(const SeriesError& error, double low, double high, std::s
           error.effective_count};
 }
 
+/// Why the values do not bound their mean.
+std::string reason_without_bounds(std::span<const double> values, const SeriesError& error) {
+  const auto squared = [&](double value) { return (value - error.mean) * (value - error.mean); };
+  const auto furthest = std::max_element(values.begin(), values.end(), [&](double a, double b) { return squared(a) < squared(b); });
+  if (squared(*furthest) > run_moments(values).squares / 2) {
+    return fmt::format("one step dominates, with {:.0f}% of the time: measure more steps, or a longer warm-up",
+                       100 * *furthest / (error.mean * static_cast<double>(values.size())));
+  }
+  return fmt::format("the steps are too correlated or scatter too much: n={}, worth {:.0f} independent: measure more steps, or a longer warm-up",
+                     values.size(), error.effective_count);
+}
+
 }  // namespace
 
 Measured<SeriesMean> mean_of_steps(std::span<const double> values, double level) {
   const Measured<SeriesError> error = series_error(values, level);
   if (!error) return Measured<SeriesMean>::missing(error.reason());
   if (error->mean <= 0) return Measured<SeriesMean>::missing("steps took no time: their clock stood still");
+  // On the plain scale the interval would hold 0, and on the log scale it would span orders of magnitude.
+  if (error->reach >= error->mean) return Measured<SeriesMean>::missing(reason_without_bounds(values, *error));
   const double factor = std::exp(error->reach / error->mean);
   return series_mean(*error, error->mean / factor, error->mean * factor, values.size(), level);
 }

@@ -19,7 +19,10 @@ inline constexpr std::size_t kFewestForSeriesMean = 10;
 /// Mean of one run's steps: `values` are the steps' contributions to the elapsed time (positive, in order),
 /// so that their mean is elapsed time / steps. The interval is computed on the log scale and is never
 /// negative. Missing, with the reason, for fewer than kFewestForSeriesMean values, values that are not
-/// finite, and a mean that is not above 0. Pure; same input, same output; O(n).
+/// finite, a mean that is not above 0, and where the error of the mean is as large as the mean: one step of
+/// nearly all the time, or few independent ones that scatter much, do not even tell it from 0. A small
+/// effective count alone is no reason: 10 independent steps often look like one, and the interval holds.
+/// Pure; same input, same output; O(n).
 ///
 /// Method: the values are averaged over at most 48 batches, so that all but slow variation averages out. The
 /// batch means are taken for a first-order autoregression whose coefficient is not known: the restricted

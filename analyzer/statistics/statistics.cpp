@@ -9,7 +9,7 @@
 #include <numeric>
 #include <random>
 
-#include "analyzer/statistics/moments.h"
+#include "analyzer/statistics/log_ratio.h"
 #include "core/error.h"
 
 namespace ddbench::analyzer {
@@ -54,8 +54,9 @@ Measured<Estimate> mean_of_runs(std::span<const double> values, double level) {
     return Measured<Estimate>::missing("a run's value is not above 0");
   const RunMoments moments = run_moments(logarithms);
   const boost::math::students_t distribution(moments.count - 1);
-  const double factor = std::exp(boost::math::quantile(distribution, (1 + level) / 2) *
-                                 std::sqrt(moments.variance / moments.count));
+  const double variance = std::max(moments.variance, kLeastSpread * kLeastSpread);
+  const double factor =
+      std::exp(boost::math::quantile(distribution, (1 + level) / 2) * std::sqrt(variance / moments.count));
   const double average = std::exp(moments.mean);
   return Estimate{
       average,

@@ -23,8 +23,8 @@ struct Estimate {
 inline constexpr std::size_t kFewestRuns = 3;
 
 /// Geometric mean of the positive values that several runs measured: Student's t over runs, on the log scale,
-/// so that the interval is never negative. Missing, with the reason, for fewer than kFewestRuns and for
-/// values not above 0.
+/// so that the interval is never negative. Spreads below 0.05% are not believed (kLeastSpread). Missing, with
+/// the reason, for fewer than kFewestRuns and for values not above 0.
 Measured<Estimate> mean_of_runs(std::span<const double> values, double level = 0.95);
 
 inline constexpr std::size_t kFewestSignedRanks = 6;  ///< fewer cannot be distinguished from 0 at 95%

@@ -53,8 +53,10 @@ void state_batch(RunCase& run_case, std::int64_t batch_per_gpu) {
 }
 
 bool has_known_batch(const RunCase& run_case) {
-  const auto* const program = std::get_if<UserProgram>(&run_case.work);
-  return program == nullptr || run_case.batch_per_gpu != 1 || program->one_is_stated;
+  if (const auto* const program = std::get_if<UserProgram>(&run_case.work))
+    return run_case.batch_per_gpu != 1 || program->one_is_stated;
+  const auto* const workload = std::get_if<ReferenceWorkload>(&run_case.work);
+  return workload != nullptr && workload->batch_is_known;
 }
 
 const std::vector<std::string>& program_command(const RunCase& run_case) {

@@ -26,8 +26,8 @@ bool is_program_per_node(const RunCase& run_case) noexcept;
 
 /// Samples per rank and step that the user states of a program.
 void state_batch(RunCase& run_case, std::int64_t batch_per_gpu);
-/// Whether batch_per_gpu was stated or chosen. For a program without a stated batch it is 1 and has no
-/// meaning.
+/// Whether batch_per_gpu was stated or chosen. For a program or an imported run without a stated batch it is 1
+/// and has no meaning; where nothing is trained there is no batch.
 bool has_known_batch(const RunCase& run_case);
 
 /// Inverse of set_program. Throws Error{kBadInput} when the case has none.

@@ -91,7 +91,7 @@ struct CaseSampling {
   /// share of it, and that of the probes' cost at most half a percent of a step; 0: after `steps`.
   double margin = 0;
   double max_time_s = 0;  ///< with a margin: measured steps end the run when they have taken so long
-  int warmup = 5;  ///< steps before the measured ones; their spans are kept and marked by step < warmup
+  int warmup = 5;  ///< steps before the measured ones, whose spans are kept too (first_measured_step)
   /// The window of a program that is measured; all 0: the whole program. Steps that it does first, and steps and
   /// seconds of the window (0: no such limit). What it records outside is not kept.
   int skip = 0;
@@ -100,6 +100,10 @@ struct CaseSampling {
   AfterWindow after = AfterWindow::kContinue;
 
   int total_steps() const noexcept { return warmup + steps; }
+  /// `first_step`: the first step that the run does itself. One that continues another begins cold and warms up again.
+  std::uint32_t first_measured_step(std::uint32_t first_step) const noexcept {
+    return first_step + static_cast<std::uint32_t>(warmup > 0 ? warmup : 0);
+  }
   bool has_window() const noexcept { return skip > 0 || measure > 0 || duration_s > 0; }
   bool ends_by_margin() const noexcept { return margin > 0; }  ///< how many steps it has is known at its end
   friend bool operator==(const CaseSampling&, const CaseSampling&) = default;

@@ -22,6 +22,8 @@ constexpr const char* kCommand = "command";  // a JSON list
 constexpr const char* kPerNode = "per_node";
 constexpr const char* kPythonMarks = "python_marks";  // "off", or absent
 constexpr const char* kBatch = "batch";               // "stated", where it is 1
+// Of an imported run, among the options of its workload.
+constexpr const char* kNotStated = "not stated";
 
 std::vector<std::string> command_from(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
@@ -83,6 +85,12 @@ WorkOptions options_of(const UserProgram& program) {
   return options;
 }
 
+WorkOptions options_of(const ReferenceWorkload& workload) {
+  WorkOptions options = workload.options;
+  if (!workload.batch_is_known) options[kBatch] = kNotStated;
+  return options;
+}
+
 WorkOptions options_of(const NcclTests& tests) {
   WorkOptions options;
   visit_options(tests, [&](const char* name, const std::string& value) {
@@ -109,8 +117,7 @@ std::string work_name(const Work& work) {
 }
 
 WorkOptions work_options(const Work& work) {
-  return std::visit(Overloaded{[](const ReferenceWorkload& workload) { return workload.options; },
-                               [](const Microbenchmark& micro) { return micro.options; },
+  return std::visit(Overloaded{[](const Microbenchmark& micro) { return micro.options; },
                                [](const auto& other) { return options_of(other); }},
                     work);
 }
@@ -119,7 +126,10 @@ Work make_work(const std::string& name, WorkOptions options) {
   if (name == kProgram) return program_from(options);
   if (name == kMicro) return Microbenchmark{std::move(options)};
   if (name == kNcclTests) return nccl_tests_from(std::move(options));
-  return ReferenceWorkload{name, std::move(options)};
+  const auto batch = options.find(kBatch);
+  const bool batch_is_known = batch == options.end() || batch->second != kNotStated;
+  if (!batch_is_known) options.erase(batch);
+  return ReferenceWorkload{name, std::move(options), batch_is_known};
 }
 
 }  // namespace ddbench

@@ -13,7 +13,8 @@ using WorkOptions = std::map<std::string, std::string>;  ///< e.g. {"hidden", "5
 /// A reference workload, or what an imported run trained.
 struct ReferenceWorkload {
   std::string name = "mlp";
-  WorkOptions options;
+  WorkOptions options = {};
+  bool batch_is_known = true;  ///< false: an imported source states no batch; batch_per_gpu is 1 and has no meaning
   friend bool operator==(const ReferenceWorkload&, const ReferenceWorkload&) = default;
 };
 

@@ -69,6 +69,11 @@ std::string quantity(double value, std::string_view unit, bool sign) {
   return text + (scale.unit == "%" ? "" : " ") + scale.unit;
 }
 
+std::string time_in_words(double time_ns) {
+  const UnitScale scale = scale_for("ns", std::abs(time_ns));
+  return fmt::format("{} {}", number(time_ns * scale.factor, 4), scale.unit);
+}
+
 std::string signed_percent(double share) {
   constexpr double kMost = 100;
   if (share > kMost) return fmt::format("over {:+.0f}%", kMost * 100);

@@ -21,6 +21,9 @@ std::string number(double value, int significant = 3);
 /// "12.3 ms", "1.05 GB", "0.87"; with `sign`, "+12.3 ms".
 std::string quantity(double value, std::string_view unit, bool sign = false);
 
+/// "103.4 ms" of nanoseconds: four digits, as all reports show times.
+std::string time_in_words(double time_ns);
+
 /// A change by this share of what was before: "+3.1%", "-40.0%". Beyond a hundredfold "over +10000%": there the digits mean nothing.
 std::string signed_percent(double share);
 

@@ -19,6 +19,7 @@ constexpr double kTurnedRoom = 70;
 constexpr double kRowHeight = 12.5;   ///< least of a labelled row
 constexpr double kLeastPlot = 60;     ///< of columns over turned labels; below it, rows show more
 constexpr double kTitleRoom = 22;
+constexpr double kLabelRoom = 16;     ///< of labels below columns
 constexpr double kValueRoom = 18;     ///< of a value above a bar
 constexpr double kMarkerRoom = 0.03;  ///< share of the value axis, beyond marks at its end
 
@@ -178,7 +179,8 @@ void lay_out_columns(const Chart& chart, const QRectF& area, ChartFrame& frame) 
   frame.y_ticks = ticks_for(frame.y, chart.log_y, chart.log_y_unit,
                             std::clamp(static_cast<int>(area.height() / 44), 2, 9));
   const double left = widest(frame.y_ticks) + kTickGap + (chart.y_title.empty() ? 0 : kTitleRoom);
-  frame.plot = area.adjusted(left, chart.end_labels.empty() ? 10 : kValueRoom, -14, -38);
+  const double below = chart.x_title.empty() ? kLabelRoom : kLabelRoom + kTitleRoom;
+  frame.plot = area.adjusted(left, chart.end_labels.empty() ? 10 : kValueRoom, -14, -below);
   if (chart.bands.empty()) {
     frame.x_ticks = x_ticks(chart, frame.x, frame.plot.width());
     if (!frame.x_ticks.empty()) {  // the last label may reach beyond the plot

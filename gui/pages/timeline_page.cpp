@@ -14,6 +14,7 @@
 #include <set>
 
 #include "analyzer/attribution/summarize_step.h"
+#include "core/run_case/step_facts.h"
 #include "gui/charts/flow_layout.h"
 #include "gui/charts/ink_shapes.h"
 #include "gui/timeline/timeline_colors.h"
@@ -37,7 +38,7 @@ SharedTimeline load_timeline(JobContext& context, const store::RunRecord& run) {
   }
   context.check();
   auto timeline = std::make_shared<Timeline>(builder.finish());
-  timeline->warmup = run.run_case.warmup;
+  timeline->first_measured = first_measured_step(run.run_case, run.environment.facts);
   return timeline;
 }
 

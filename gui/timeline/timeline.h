@@ -58,7 +58,7 @@ struct Timeline {
   std::vector<Straggler> stragglers;  ///< by time
   std::size_t spans = 0;
   std::int64_t uncertainty_ns = 0;  ///< of the alignment of two ranks' clocks, at worst
-  int warmup = 0;
+  std::uint32_t first_measured = 0;  ///< step; those before are the warm-up
 
   /// "rank 3 communication", "rank 3 device compute GPU 1 stream 7".
   std::string lane_title(std::size_t lane) const;

@@ -89,7 +89,7 @@ void TimelineView::paint_steps(QPainter& painter) const {
     painter.setPen(QPen(theme().muted, 1, Qt::DotLine));
     painter.drawLine(QPointF(x, x < free_from ? 36 : 22), QPointF(x, area.bottom()));  // not through a title
     if (x < free_from) continue;
-    const bool warm_up = static_cast<int>(mark.step) < timeline_->warmup;
+    const bool warm_up = mark.step < timeline_->first_measured;
     const QString title = (warm_up ? QStringLiteral("warm-up %1") : QStringLiteral("step %1")).arg(mark.step);
     const int title_width = painter.fontMetrics().horizontalAdvance(title) + 2;
     if (x + 3 + title_width > area.right()) continue;

@@ -83,7 +83,7 @@ void TimelineView::measure_texts() {
 void TimelineView::show_measured_steps() {
   const auto first = std::find_if(
       timeline_->steps.begin(), timeline_->steps.end(),
-      [&](const StepMark& mark) { return mark.step >= static_cast<std::uint32_t>(timeline_->warmup); });
+      [&](const StepMark& mark) { return mark.step >= timeline_->first_measured; });
   if (first == timeline_->steps.end()) return show_all();
   show_window(static_cast<double>(first->begin_ns), static_cast<double>(timeline_->end_ns));
 }

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <span>
+#include <sstream>
 
 #include "core/error.h"
 #include "core/library_error/as_error.h"
@@ -36,6 +37,15 @@ constexpr rlim_t kSmallestStack_bytes = 256 * 1024;
 bool has_too_small_a_stack() {
   rlimit limit{};
   return ::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < kSmallestStack_bytes;
+}
+
+/// --help and --version: to where a failed write is noticed.
+int print_information(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream text, remarks;
+  const int exit_code = app.exit(error, text, remarks);
+  print(text.str());
+  print_error(remarks.str());
+  return exit_code;
 }
 
 int parse_and_act(int argc, char** argv) {
@@ -73,7 +83,7 @@ int parse_and_act(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) return print_information(app, error);
     return complain(usage_error_in_words(app, error, {argv + 1, argv + argc}),
                     static_cast<int>(ErrorCode::kBadInput));
   }

@@ -99,7 +99,7 @@ class NetworkOperators {
                                       GradientWrite write, const Tensor& dweight) = 0;
 
   /// Training mode (Ioffe, Szegedy 2015): y = activation((x - mean) * inverse_deviation * scale + shift +
-  /// residual) over the rows of x[N,C], without residual where its data is null.
+  /// residual) over the rows of x[N,C], without residual where its data is null. Its ReLU lets NaN pass.
   virtual void batch_norm_forward(const Tensor& x, const Tensor& scale, const Tensor& shift,
                                   const Tensor& residual, Activation activation, float epsilon,
                                   const BatchStatistics& statistics, const Tensor& y) = 0;

@@ -1,6 +1,9 @@
 // The life of a rank of `ddbench micro` after rendezvous, top to bottom.
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <string>
+#include <string_view>
 
 #include "analyzer/collectives/micro_table.h"
 #include "core/run_case/program_case.h"
@@ -64,17 +67,28 @@ class Meter {
   }
 
   void measure(const Measurement& measurement) {
-    const std::string_view name = analyzer::to_string(measurement.operation);
-    monitor_.on_collective_begin(name, ++sequence_);
+    name_ = analyzer::to_string(measurement.operation);
+    monitor_.on_collective_begin(name_, ++sequence_);
     is_collective(measurement.operation) ? measure_collective(measurement) : measure_ceiling(measurement);
     monitor_.on_collective_end(sequence_);
+  }
+
+  /// For the watchdog: a batch of a large size may take minutes over a slow link.
+  void mark_progress() {
+    monitor_.on_collective_end(sequence_);
+    monitor_.on_collective_begin(name_, ++sequence_);
+  }
+
+  TimedBatches timed(const std::function<void()>& call, const std::function<void()>& finish = {}) {
+    return time_in_lock_step(communicator_, options_.seconds, call, finish, [this] { mark_progress(); });
   }
 
   void measure_collective(const Measurement& measurement) {
     CollectiveCall call(measurement, input_, output_, communicator_, *device_);
     const std::int64_t wrong = call.count_wrong();
+    mark_progress();
     call.fill_with_zeros();
-    store(measurement, time_in_lock_step(communicator_, options_.seconds, [&] { call.run(); }), 0, wrong);
+    store(measurement, timed([&] { call.run(); }), 0, wrong);
   }
 
   void measure_ceiling(const Measurement& measurement) {
@@ -83,19 +97,15 @@ class Meter {
     if (measurement.operation == MicroOperation::kCopy) {
       const Tensor from = input_.part(0, n);
       const Tensor to = output_.part(0, n);
-      const auto timed = time_in_lock_step(
-          communicator_, options_.seconds, [&] { device_->copy(from, to); }, synchronize);
-      return store(measurement, timed, 2.0 * static_cast<double>(n * kElementBytes), 0);
+      return store(measurement, timed([&] { device_->copy(from, to); }, synchronize), 2.0 * static_cast<double>(n * kElementBytes), 0);
     }
     const Tensor x{input_.data, n, n};
     const Tensor y{output_.data, n, n};
     const Tensor weight{weight_.data, n, n};
     const Tensor bias = weight_.part(n * n, n);
-    const auto timed = time_in_lock_step(
-        communicator_, options_.seconds,
-        [&] { device_->linear_forward(x, weight, bias, device::Activation::kNone, y); }, synchronize);
-    store(measurement, timed, 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n),
-          0);
+    const auto multiply = [&] { device_->linear_forward(x, weight, bias, device::Activation::kNone, y); };
+    store(measurement, timed(multiply, synchronize),
+          2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n), 0);
   }
 
   void store(const Measurement& measurement, const TimedBatches& timed, double work, std::int64_t wrong) {
@@ -126,6 +136,7 @@ class Meter {
   Tensor input_;
   Tensor output_;
   Tensor weight_;
+  std::string_view name_;  ///< of what is measured now
   std::uint64_t sequence_ = 0;
   std::uint32_t batch_ = 0;
 };
@@ -149,6 +160,12 @@ std::int64_t usual_max_bytes(std::int64_t available_bytes, int ranks) {
   std::int64_t bytes = usual;
   while (bytes > fitting && bytes > MicroOptions{}.min_bytes) bytes /= 2;
   return bytes;
+}
+
+void limit_max_bytes(RunCase& run_case, std::int64_t available_bytes) {
+  WorkOptions& options = std::get<Microbenchmark>(run_case.work).options;
+  const std::int64_t usual = usual_max_bytes(available_bytes, run_case.world_size());
+  if (usual < MicroOptions{}.max_bytes) options.emplace("max_bytes", std::to_string(usual));
 }
 
 }  // namespace ddbench::micro

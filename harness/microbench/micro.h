@@ -23,4 +23,7 @@ std::int64_t memory_per_rank_bytes(const RunCase& run_case);
 /// min_bytes.
 std::int64_t usual_max_bytes(std::int64_t available_bytes, int ranks);
 
+/// Gives a case (is_micro) that states no max_bytes the usual one where that is less than the default.
+void limit_max_bytes(RunCase& run_case, std::int64_t available_bytes);
+
 }  // namespace ddbench::micro

@@ -12,14 +12,15 @@ namespace ddbench::ddp {
 /// steps with the probes on and off, the one with them on has it, so that its cost is in their difference.
 class GradientNoise {
  public:
-  GradientNoise(const RunCase& run_case, Strategy& strategy, host::Recorder& recorder)
-      : warmup_(run_case.warmup),
+  /// `first_measured` as in is_probed.
+  GradientNoise(const RunCase& run_case, std::uint32_t first_measured, Strategy& strategy, host::Recorder& recorder)
+      : first_measured_(first_measured),
         measurable_(run_case.world_size() > 1 && strategy.can_measure_norms()),
         strategy_(strategy),
         recorder_(recorder) {}
 
   void begin_step(std::uint32_t step) noexcept {
-    measures_ = measurable_ && is_in_pair(step, warmup_) && is_probed(step, warmup_);
+    measures_ = measurable_ && is_in_pair(step, first_measured_) && is_probed(step, first_measured_);
     strategy_.measure_norms(measures_);
   }
   /// After the gradients are averaged, before the update.
@@ -30,7 +31,7 @@ class GradientNoise {
   }
 
  private:
-  const int warmup_;
+  const std::uint32_t first_measured_;
   const bool measurable_;
   bool measures_ = false;
   Strategy& strategy_;

@@ -41,11 +41,9 @@ void refuse_to_go_on(const RunCase& run_case, int rank, std::uint32_t step, doub
       0, "train");
 }
 
-/// A direct account of what the probes took in a step with the probes on, for the scalars kProbeCost...
-void record_probe_cost(host::Recorder& recorder, std::int64_t readings_ns, std::uint32_t first_step,
-                       std::uint32_t last_step, int warmup) {
-  double probed = 0;
-  for (std::uint32_t step = first_step; step <= last_step; ++step) probed += is_probed(step, warmup);
+/// A direct account of what the probes took in a step with the probes on, of which there were `probed`: the scalars
+/// kProbeCost...
+void record_probe_cost(host::Recorder& recorder, std::int64_t readings_ns, std::uint32_t last_step, double probed) {
   const host::RecorderCost cost = recorder.cost();
   if (probed == 0) return;
   recorder.record_scalar(fact_key<"probe_cost.spans">.name, last_step,
@@ -81,6 +79,18 @@ void record_half_conversion(host::Recorder& recorder, device::Device& device,
   const HalfConversion conversion = measure_half_conversion(device, bytes);
   recorder.record_scalar(fact_key<"gradients.narrow_ns_per_mib">.name, step, conversion.narrow_ns_per_mib);
   recorder.record_scalar(fact_key<"gradients.widen_ns_per_mib">.name, step, conversion.widen_ns_per_mib);
+}
+
+/// Every rank draws parameters of its own, as processes of a DDP program do; rank 0's count. Who keeps but a share of them draws
+/// rank 0's.
+void draw_parameters(const RunCase& run_case, int rank, const std::vector<workload::ParameterSpec>& specs, Strategy& strategy,
+                     TrainingMonitor& monitor) {
+  ReportedWork work(monitor, LongWork::kDrawParameters);
+  const auto stream = static_cast<std::uint64_t>(strategy.source() == nullptr ? rank : 0);
+  workload::draw_values(specs, run_case.seed + stream, [&](std::size_t parameter, const float* values) {
+    strategy.set_values(parameter, values);
+    work.piece_done();
+  });
 }
 
 /// The numbers of an update (Optimizer::update).
@@ -190,7 +200,7 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
 
   workload::Probe probe(recorder);
   probe.observe(*device, kernels);
-  StepClock clock(run_case, recorder, probe);
+  StepClock clock(recorder, probe);
   CommunicationThread communication(communicator, recorder, monitor, kernels);
   RunQueueWatch run_queue(recorder, communication.threads());
   LinkWatch links(recorder, communicator);
@@ -205,17 +215,12 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
       workload->make_model(*device, strategy->parameters(), run_case.batch_per_gpu / run_case.accumulate,
                            probe, workload::activation_type(run_case.precision), strategy->source());
   const auto optimizer = make_optimizer(run_case, strategy->slices(), *device, probe);
-  GradientNoise noise(run_case, *strategy, recorder);
 
-  // Every rank draws parameters of its own, as processes of a DDP program do; rank 0's count. Who keeps but a share of them
-  // draws rank 0's.
-  const auto stream = static_cast<std::uint64_t>(strategy->source() == nullptr ? rank : 0);
-  workload::draw_values(specs, run_case.seed + stream, [&](std::size_t parameter, const float* values) {
-    strategy->set_values(parameter, values);
-  });
+  if (checkpoints.resume_from.empty()) draw_parameters(run_case, rank, specs, *strategy, monitor);
   Checkpointer checkpointer(run_case, checkpoints, rank, *strategy, *optimizer, target, loss_scale,
-                            communication, recorder, probe, *device);
+                            communication, recorder, probe, *device, monitor);
   const std::uint32_t first_step = checkpointer.restore();
+  const std::uint32_t first_measured = run_case.first_measured_step(first_step);
   // While the other ranks wait for the parameters, so that they leave the core alone. A GPU's is catalogued.
   if (rank == 0 && device->is_host()) {
     recorder.record_scalar("gemm_peak_tflops", first_step,
@@ -227,18 +232,21 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
   Loader loader(*dataset, DistributedSampler(dataset->size(), world_size, rank, run_case.seed), run_case,
                 *device, probe, std::int64_t{first_step} * run_case.accumulate);
   StepGradients gradients(run_case, loader, *model, *strategy, *optimizer, probe, graphs, !loss_scale.wanted());
+  GradientNoise noise(run_case, first_measured, *strategy, recorder);
   const InjectedFaults faults(rank, world_size, probe);
 
   TrainResult result;
+  result.steps_done = first_step;
   bool ends = false;
   std::uint32_t last_step = first_step;
   std::uint32_t probed = 0;  // steps with the probes on
   monitor.on_begin(first_step);
-  clock.start(first_step);
+  clock.start(first_step, first_measured);
   for (std::uint32_t step = first_step; step < static_cast<std::uint32_t>(run_case.total_steps()) && !ends;
        ++step) {
+    const bool has_probes = is_probed(step, first_measured);
     clock.begin_step(step);
-    run_queue.begin_step(is_probed(step, run_case.warmup));
+    run_queue.begin_step(has_probes);
     gradients.begin_step(step, first_step, loss_scale.value());
     noise.begin_step(step);
     faults.begin_step(step, probe);
@@ -253,9 +261,9 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
     graphs.record();
 
     if (!std::isfinite(loss)) refuse_to_go_on(run_case, rank, step, loss);
-    const bool reached = target.ends_training(step);
+    result.reached_target = target.ends_training(step);
     const TrainingEnd end = monitor.end_after(step);
-    ends = reached || end.is_last;
+    ends = result.reached_target || end.is_last;
     if (step == first_step) {
       result.loss_first = loss;
       record_memory(recorder, *device, *optimizer, step);
@@ -267,22 +275,26 @@ static TrainResult train_within_memory(const RunCase& run_case, collective::Comm
       recorder.record_scalar("skipped_update", step, finite ? 0 : 1);
     }
     if (loss_scale.wanted()) loss_scale.after_step(finite);
-    checkpointer.after_step(step, end.writes_checkpoint && !reached);
+    // Of the step that reaches the target none is written: who continued from it would train one step more.
+    if (!result.reached_target) checkpointer.after_step(step, end.writes_checkpoint);
     last_step = step;
+    result.steps_done = step + 1;
     monitor.on_step(step, loss);
-    run_queue.end_step(step, is_probed(step, run_case.warmup));
-    if (is_probed(step, run_case.warmup)) {
+    run_queue.end_step(step, has_probes);
+    if (has_probes) {
       monitor.on_own_time({++probed, probe.has_queue() ? -1 : probe.sums().compute_ns, probe.sums().data_ns, run_queue.main_ns()});
     }
-    links.end_step(step, is_probed(step, run_case.warmup));
+    links.end_step(step, has_probes);
     monitor.on_step_time(step, clock.end_step());
   }
   recorder.set_enabled(true);
-  record_probe_cost(recorder, run_queue.cost_ns() + links.cost_ns(), first_step, last_step, run_case.warmup);
+  record_probe_cost(recorder, run_queue.cost_ns() + links.cost_ns(), last_step, probed);
   record_memory(recorder, *device, *optimizer, last_step);
   ParameterHash hash;
+  ReportedWork work(monitor, LongWork::kHashParameters);
   strategy->read_values([&](std::size_t parameter, const float* values) {
     hash.add({values, static_cast<std::size_t>(specs[parameter].elements())});
+    work.piece_done();
   });
   result.parameter_hash = hash.text();
   return result;

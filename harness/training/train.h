@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "core/run_case/run_case.h"
@@ -13,9 +14,11 @@
 namespace ddbench::ddp {
 
 struct TrainResult {
-  double loss_first = 0;  ///< this rank's
-  double loss_last = 0;
-  std::string parameter_hash;  ///< of all parameters' bits after the last step
+  double loss_first = std::numeric_limits<double>::quiet_NaN();  ///< this rank's; NaN where no step was left to train
+  double loss_last = std::numeric_limits<double>::quiet_NaN();
+  std::string parameter_hash = {};  ///< of all parameters' bits after the last step
+  std::uint32_t steps_done = 0;  ///< with those of runs that it continued
+  bool reached_target = false;   ///< and so ended after `steps_done` steps
 };
 
 /// Throws Error{kBadInput} that names what this version cannot train: an unknown precision,
@@ -33,7 +36,8 @@ void check_supported(const RunCase& run_case);
 /// With a target loss, rank 0 has "smoothed_loss", and training ends in the first measured step in which it
 /// has come down to the target. Every `checkpoint_every` steps a checkpoint is written to
 /// checkpoints.directory; its cost is the copy span "checkpoint" and the scalar "checkpoint_seconds". With
-/// checkpoints.resume_from, training goes on after the steps that were done, as if it had never ended. Throws
+/// checkpoints.resume_from, training goes on after the steps that were done, as if it had never ended; its first steps,
+/// which are cold, are a warm-up again. Throws
 /// Error{kBadInput} as check_supported, Error{kRunFailed} when a collective fails or the loss is no number
 /// any more.
 /// On a GPU forward and backward run as captured graphs where they can (graph_policy.h), unless the case says

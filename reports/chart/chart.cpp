@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "reports/chart/cut_intervals.h"
 #include "reports/text/phrases.h"
+#include "reports/text/shown_parts.h"
 
 namespace ddbench::reports::svg {
 namespace {
@@ -18,6 +22,7 @@ using analyzer::Series;
 using analyzer::SeriesShape;
 
 constexpr double kLeastOnLogAxis = 1e-200;  // a little below it is still above 0
+constexpr double kMostExact_ms = 1e9;       // sums of thousands of such times in ns are integers
 
 bool is_bar(SeriesShape shape) {
   return shape != SeriesShape::kLine && shape != SeriesShape::kPoints;
@@ -39,6 +44,8 @@ class ChartBuilder {
   Chart build() {
     choose_scales();
     find_bands();
+    round_parts();
+    if (bands_name_axis()) chart_.x_title.clear();
     for (std::size_t i = 0; i < figure_.series.size(); ++i) {
       const Series& series = figure_.series[i];
       if (is_bar(series.shape)) {
@@ -78,8 +85,6 @@ class ChartBuilder {
     y_scale_ = chart_.log_y ? UnitScale{1, ""} : scale_for(figure_.y.unit, largest_y);
     chart_.log_x_unit = figure_.x.unit;
     chart_.log_y_unit = figure_.y.unit;
-    label_decimals_ =
-        std::clamp(3 - static_cast<int>(std::floor(std::log10(largest_y * y_scale_.factor + 1e-12))), 0, 4);
     chart_.x_title = axis_title(figure_.x, x_scale_.unit);
     chart_.y_title = axis_title(figure_.y, y_scale_.unit);
     chart_.y_unit = y_scale_.unit;
@@ -101,6 +106,13 @@ class ChartBuilder {
       chart_.bands.push_back(label);
     }
     count_slots();
+  }
+
+  /// "rank 0", "rank 1": the title would say it once more, in the room of others.
+  bool bands_name_axis() const {
+    return !chart_.bands.empty() && !figure_.x.label.empty() &&
+           std::all_of(chart_.bands.begin(), chart_.bands.end(),
+                       [&](const std::string& band) { return band.starts_with(figure_.x.label + " "); });
   }
 
   /// Stacks and waterfalls share one slot of a band; each other bar has its own.
@@ -126,6 +138,37 @@ class ChartBuilder {
     negative_.assign(chart_.bands.size(), 0);
   }
 
+  /// Times that sum to a whole are shown as tables show them: rounded so that they sum to it.
+  void round_parts() {
+    if (figure_.y.unit != "ms") return;
+    std::map<double, std::vector<const Point*>> stacks;
+    for (const Series& series : figure_.series) {
+      std::vector<const Point*> steps;
+      for (const Point& point : series.points) {
+        if (series.shape == SeriesShape::kWaterfall) steps.push_back(&point);
+        if (series.shape == SeriesShape::kStackedBars && std::isfinite(point.x)) stacks[point.x].push_back(&point);
+      }
+      if (!steps.empty()) round_parts(steps, true);
+    }
+    for (const auto& [x, parts] : stacks) round_parts(parts, false);
+  }
+
+  void round_parts(const std::vector<const Point*>& parts, bool is_waterfall) {
+    std::vector<std::int64_t> parts_ns;
+    std::int64_t total_ns = 0;
+    std::int64_t largest_ns = 0;
+    for (const Point* part : parts) {
+      if (!(std::abs(part->y) < kMostExact_ms)) return;
+      parts_ns.push_back(std::llround(part->y * 1e6));
+      total_ns += parts_ns.back();
+      largest_ns = std::max(largest_ns, std::abs(parts_ns.back()));
+    }
+    const TimeScale scale(is_waterfall ? std::max(largest_ns, std::abs(total_ns)) : total_ns);
+    const std::vector<std::string> texts = scale.show(parts_ns, is_waterfall);
+    for (std::size_t i = 0; i < parts.size(); ++i) rounded_.emplace(parts[i], texts[i]);
+    if (is_waterfall) waterfall_scale_ = scale;
+  }
+
   std::string x_text(const Point& point) const {
     if (!chart_.bands.empty()) return labels_.at(point.x);
     const UnitScale scale = chart_.log_x ? scale_for(figure_.x.unit, point.x) : x_scale_;
@@ -133,10 +176,19 @@ class ChartBuilder {
     return fmt::format("{:.6g}{}{}", point.x * scale.factor, unit.empty() ? "" : " ", unit);
   }
 
-  std::string value_text(double y) const { return quantity(y, figure_.y.unit, chart_.is_waterfall); }
+  /// With a unit of its own: values of one chart may be thousandfold of each other.
+  std::string value_text(double y) const {
+    if (figure_.y.unit != "ms" || !(std::abs(y) < kMostExact_ms)) return quantity(y, figure_.y.unit, chart_.is_waterfall);
+    return waterfall_scale_ ? waterfall_scale_->show_one(std::llround(y * 1e6), true) : time_in_words(y * 1e6);
+  }
+
+  std::string value_text(const Point& point) const {
+    const auto rounded = rounded_.find(&point);
+    return rounded == rounded_.end() ? value_text(point.y) : rounded->second;
+  }
 
   std::string tip(const Series& series, const Point& point) const {
-    std::string text = x_text(point) + ": " + value_text(point.y);
+    std::string text = x_text(point) + ": " + value_text(point);
     if (chart_.bands.empty() && !point.label.empty()) text.insert(0, point.label + ", ");
     if (const std::string name = display_name(series.name); !name.empty() && name != x_text(point)) {
       text.insert(0, name + ", ");
@@ -145,20 +197,6 @@ class ChartBuilder {
     return text + fmt::format(" ({} to {}, {:.3g}%{}{})", value_text(point.interval->low),
                               value_text(point.interval->high), point.interval->level * 100,
                               point.interval->method.empty() ? "" : ", ", point.interval->method);
-  }
-
-  /// In the axis' unit, with the same number of decimals for all values, so that they can be compared at a
-  /// glance.
-  std::string end_label(double shown_value, bool sign) const {
-    std::string text = fmt::format("{:.{}f}", std::abs(shown_value), label_decimals_);
-    if (text.find_first_not_of("0.") == std::string::npos) {
-      text = "0";
-    } else if (shown_value < 0) {
-      text.insert(0, "−");
-    } else if (sign) {
-      text.insert(0, "+");
-    }
-    return text + (y_scale_.unit.empty() || y_scale_.unit == "%" ? "" : " ") + y_scale_.unit;
   }
 
   std::optional<Interval> interval_of(const Point& point) const {
@@ -239,7 +277,7 @@ class ChartBuilder {
     }
     if (bar.slots == 1 && series.shape != SeriesShape::kStackedBars) {
       const double end = std::max({bar.from, bar.to, bar.interval ? bar.interval->high : bar.to});
-      chart_.end_labels.push_back({bar.band, end, end_label(value, chart_.is_waterfall)});
+      chart_.end_labels.push_back({bar.band, end, value_text(point)});
     }
     chart_.bars.push_back(std::move(bar));
   }
@@ -249,7 +287,7 @@ class ChartBuilder {
     for (std::size_t band = 0; band < positive_.size(); ++band) {
       const double total = positive_[band] + negative_[band];
       if (slots_[band] != 1 || total == 0) continue;
-      chart_.end_labels.push_back({band, positive_[band], end_label(total, false)});
+      chart_.end_labels.push_back({band, positive_[band], value_text(total / y_scale_.factor)});
     }
   }
 
@@ -264,7 +302,8 @@ class ChartBuilder {
   std::vector<double> positive_;
   std::vector<double> negative_;
   double running_ = 0;
-  int label_decimals_ = 2;
+  std::map<const Point*, std::string> rounded_;
+  std::optional<TimeScale> waterfall_scale_;
 };
 
 }  // namespace

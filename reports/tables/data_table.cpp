@@ -93,10 +93,16 @@ DataCell half_width_cell(double value, const Measured<ConfidenceInterval>& inter
   return cell;
 }
 
-DataCell relative_half_width_cell(double value, const Measured<ConfidenceInterval>& interval) {
+DataCell step_time_cell(const Measured<analyzer::Quantity>& step_time_ns) {
+  return step_time_ns ? time_cell(step_time_ns->value) : missing_cell(step_time_ns.reason());
+}
+
+DataCell step_time_half_width_cell(const Measured<analyzer::Quantity>& step_time_ns) {
+  if (!step_time_ns) return missing_cell(step_time_ns.reason());
+  const auto& interval = step_time_ns->interval;
   if (!interval) return missing_cell(interval.reason());
-  if (value <= 0) return missing_cell("the value is 0");
-  const double half = (interval->high - interval->low) / 2 / value;
+  if (step_time_ns->value <= 0) return missing_cell("the value is 0");
+  const double half = (interval->high - interval->low) / 2 / step_time_ns->value;
   DataCell cell = value_cell(half, "±" + percent_in_words(half));
   cell.why = interval->method;
   return cell;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/statistics/statistics.h"
 #include "core/measured.h"
 #include "core/provenance.h"
 #include "reports/text/phrases.h"
@@ -82,8 +83,9 @@ DataCell provenance_cell(ProvenanceSet provenance);
 /// "3.20 ±0.08": half of the interval, with its method or the reason why there is none.
 DataCell half_width_cell(double value, const Measured<ConfidenceInterval>& interval);
 
-/// "±1.0%" of the value.
-DataCell relative_half_width_cell(double value, const Measured<ConfidenceInterval>& interval);
+/// For the columns of a step time in ns and of half of its interval, "±1.0%" of it.
+DataCell step_time_cell(const Measured<analyzer::Quantity>& step_time_ns);
+DataCell step_time_half_width_cell(const Measured<analyzer::Quantity>& step_time_ns);
 
 /// The meaning of the letters in the provenance column, for those that occur.
 template <typename Rows>

@@ -36,12 +36,18 @@ void add_missing(DataTable& table, const char* name, const Measured<T>& measured
   table.rows.push_back({text_cell(name), text_cell("not known"), text_cell(measured.reason(), CellTone::kFaint)});
 }
 
+std::string skew_in_words(const RunSummary& summary) {
+  const Measured<double>& skew_ns = summary.distribution->skew_ns;
+  if (!skew_ns) return "; " + skew_ns.reason();
+  return summary.run.run_case.world_size() > 1 ? "; ranks differ by " + time_in_words(*skew_ns) : "";
+}
+
 void add_distribution(const RunSummary& summary, DataTable& table) {
+  if (!summary.distribution) return add_missing(table, "single steps", summary.distribution);
   const analyzer::StepDistribution& steps = *summary.distribution;
   add_measure(table, "single steps", "p50 " + time_in_words(steps.p50_ns),
               fmt::format("p95 {}, p99 {}, max {}{}", time_in_words(steps.p95_ns), time_in_words(steps.p99_ns),
-                          time_in_words(steps.max_ns),
-                          summary.run.run_case.world_size() > 1 ? "; ranks differ by " + time_in_words(steps.skew_ns) : ""));
+                          time_in_words(steps.max_ns), skew_in_words(summary)));
   if (steps.outliers > 0)
     add_measure(table, "outliers", count_in_words(steps.outliers), outliers_in_words(steps));
 }
@@ -161,10 +167,11 @@ void add_communication(const RunSummary& summary, DataTable& table) {
 }
 
 void add_probes(const RunSummary& summary, DataTable& table) {
+  if (summary.run.provenance.has(Provenance::kImported)) return add_missing(table, "probes", summary.probe_overhead_percent);
   std::string counted = fmt::format("{} spans dropped", count_in_words(static_cast<std::int64_t>(summary.dropped_spans)));
   if (const auto& account = summary.probe_account_ns) counted = fmt::format("direct account {} a step; {}", time_in_words(*account), counted);
   if (const auto& cost = summary.probe_overhead_percent) {
-    add_measure(table, "probes", fmt::format("at most {:.1f}%", std::max(0.0, cost->interval.high)),
+    add_measure(table, "probes", analyzer::probe_cost_in_words(*cost),
                 fmt::format("of a step, {}; {}", percents_in_words(cost->interval), counted));
   } else {
     const bool is_program = ddbench::is_program(summary.run.run_case);

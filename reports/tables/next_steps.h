@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "analyzer/store/rows/run_store.h"
 #include "reports/tables/data_table.h"
 #include "reports/tables/report.h"
 
@@ -10,15 +11,20 @@ namespace ddbench::reports {
 // What a reader does after a report: commands that work as they stand, each with what it shows or why. Empty
 // where there is nothing to look into.
 
-/// Of a run. Diagnosis and advice that are missing are replaced by the commands that compute them.
-DataTable next_steps_data(const analyzer::RunSummary& summary,
-                          const Measured<analyzer::Diagnosis>& diagnosis = Measured<analyzer::Diagnosis>::missing("not asked for"),
-                          const Measured<analyzer::AdviceReport>& advice = Measured<analyzer::AdviceReport>::missing("not asked for"));
+/// Of a run whose verdicts are not known: the commands that compute them. It tries what they need, in much less time.
+DataTable next_steps_data(const store::RunStore& store, const analyzer::RunSummary& summary);
+/// Of a run, with its verdicts, for the store that --db named.
+DataTable next_steps_data(const RunReport& report);
 
 /// Of a sweep.
 DataTable next_steps_data(const analyzer::ScalingTable& table);
+/// The same for the store that --db named.
+DataTable next_steps_data(const SweepReport& report);
+
+/// The options with which `ddbench predict` predicts another size of this run; empty where it cannot.
+std::string prediction_options(const store::RunStore& store, const store::RunRecord& run);
 
 /// The same commands for the store that --db named; unchanged if it is empty.
-DataTable steps_in_store(DataTable steps, const std::string& store);
+DataTable steps_in_store(DataTable steps, const std::string& db);
 
 }  // namespace ddbench::reports

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct PredictionReport {
   double recorded_samples_per_s = 0;
   bool counts_samples = true;  ///< else rates are steps of all ranks a second
   double replay_ratio = 1;  ///< predicted over measured, for a replay of the run itself
+  /// The same with modelled transfers; empty where all predictions have recorded ones.
+  std::optional<double> modelled_ratio;
   std::vector<analyzer::ReplayPrediction> predictions;
   std::vector<std::string> assumptions;
 };

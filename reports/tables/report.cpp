@@ -6,6 +6,10 @@
 #include "analyzer/diagnose/diagnose_run.h"
 #include "analyzer/run/run_figures.h"
 #include "analyzer/scaling/sweep_figures.h"
+#include "core/error.h"
+#include "core/run_case/program_case.h"
+#include "reports/tables/next_steps.h"
+#include "reports/tables/sweep_content.h"
 
 namespace ddbench::reports {
 namespace {
@@ -25,13 +29,28 @@ void add_figure(std::vector<Figure>& figures, Figure figure, const std::vector<s
 
 }  // namespace
 
-RunReport run_report(const store::RunStore& store, const store::RunId& id) {
+std::optional<analyzer::MicroTable> measurements_of_micro(const store::RunStore& store, const store::RunRecord& run) {
+  if (!is_micro(run.run_case)) return std::nullopt;
+  try {
+    return analyzer::micro_table(store, run);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kBadInput) throw;
+    return std::nullopt;
+  }
+}
+
+RunReport run_report(const store::RunStore& store, const store::RunId& id, const std::string& db) {
   RunReport report;
+  report.db = db;
   report.summary = analyzer::summarize(store, id);
   const RunSummary& summary = report.summary;
+  report.micro = measurements_of_micro(store, summary.run);
   report.diagnosis = analyzer::diagnose_run(store, id);
   report.advice = analyzer::advice_of(store, summary.run);
-  if (report.advice) report.path = analyzer::critical_path_of(store, summary.run);
+  if (report.advice) {
+    report.path = analyzer::critical_path_of(store, summary.run);
+    report.prediction = prediction_options(store, summary.run);
+  }
   const std::vector<store::StepRecord> steps = store.steps(id);
   if (summary.probed_steps > 0)
     add_figure(report.figures, analyzer::partition_figure(summary), summary.notes);
@@ -44,8 +63,9 @@ RunReport run_report(const store::RunStore& store, const store::RunId& id) {
   return report;
 }
 
-SweepReport sweep_report(const store::RunStore& store, const std::string& sweep_id) {
+SweepReport sweep_report(const store::RunStore& store, const std::string& sweep_id, const std::string& db) {
   SweepReport report;
+  report.db = db;
   report.table = analyzer::scaling_table(store, sweep_id);
   store::Query query;
   query.sweep_id = sweep_id;
@@ -56,8 +76,11 @@ SweepReport sweep_report(const store::RunStore& store, const std::string& sweep_
   add_figure(report.figures, analyzer::scaling_efficiency(report.table), notes);
   add_figure(report.figures, analyzer::speedup_figure(report.table), notes);
   add_figure(report.figures, analyzer::case_partition_figure(report.table, report.runs), notes);
-  if (const analyzer::ScalingRow* largest = analyzer::largest_compared(report.table))
-    add_figure(report.figures, analyzer::waterfall_figure(report.table, *largest), notes);
+  if (const analyzer::ScalingRow* largest = analyzer::largest_compared(report.table)) {
+    Figure figure = analyzer::waterfall_figure(report.table, *largest);
+    figure.notes.push_back("case: " + largest_case_in_words(report.table, *largest));
+    add_figure(report.figures, std::move(figure), notes);
+  }
   return report;
 }
 

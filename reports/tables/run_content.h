@@ -60,7 +60,7 @@ DataTable ranks_data(const analyzer::RunSummary& summary);
 /// others, and without steps.
 DataTable gaps_data(const analyzer::RunSummary& summary);
 DataTable kernels_data(const analyzer::RunSummary& summary, std::size_t most = 40);
-DataTable case_data(const store::RunRecord& run);  ///< fields of the case, tags
+DataTable case_data(const store::RunRecord& run);  ///< fields of the case that have a meaning for it (has_meaning), tags
 DataTable environment_data(const store::RunRecord& run);
 
 /// "95% CI 87.1% to 93.0%, Welch's t of logarithms over 3 and 3 runs", or the reason why there is none.

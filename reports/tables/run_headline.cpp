@@ -57,7 +57,7 @@ Tile step_tile(const RunSummary& summary) {
 Tile throughput_tile(const RunSummary& summary) {
   const ThroughputInWords words = throughput_in_words(summary);
   return {"throughput", words.value, words.detail,
-          summary.step_time_ns ? CellTone::kPlain : CellTone::kFaint};
+          summary.work_per_s ? CellTone::kPlain : CellTone::kFaint};
 }
 
 Tile exposed_tile(const RunSummary& summary) {
@@ -107,12 +107,13 @@ std::array<std::size_t, store::kStepPartCount> by_loss(const store::StepPartitio
 }  // namespace
 
 ThroughputInWords throughput_in_words(const RunSummary& summary) {
-  const std::string steps = count_in_words(summary.measured_steps) + " measured steps";
+  const std::string steps = gives_one_mean(summary) ? std::string(analyzer::kOneMean) : count_in_words(summary.measured_steps) + " measured steps";
   if (!summary.samples_per_s && summary.step_time_ns) {
     return {number(1e9 / summary.step_time_ns->value, 4) + " steps/s",
             fmt::format("{}; {}", steps, summary.samples_per_s.reason())};
   }
   if (!summary.samples_per_s) return {"not known", summary.samples_per_s.reason()};
+  if (!summary.samples_per_step) return {number(*summary.samples_per_s, 4) + " samples/s", "as stated; " + summary.samples_per_step.reason()};
   const bool is_seen = !has_known_batch(summary.run.run_case);
   return {number(*summary.samples_per_s, 4) + " samples/s",
           fmt::format("global batch {}{}, {}", count_in_words(std::llround(*summary.samples_per_step)),

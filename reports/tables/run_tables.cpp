@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/run/run_fields.h"
 #include "core/text/quantity.h"
 #include "reports/tables/run_content.h"
 #include "reports/text/phrases.h"
@@ -125,6 +126,7 @@ DataTable case_data(const store::RunRecord& run) {
       "Case", "what defines the run: runs of one case are repetitions", {{"field"}, {"value"}}, {}, {}};
   const nlohmann::ordered_json fields = nlohmann::ordered_json::parse(to_json(run.run_case));
   for (const auto& [key, value] : fields.items()) {
+    if (!analyzer::has_meaning(run.run_case, run.provenance, key)) continue;
     if (value.is_object()) {
       for (const auto& [name, entry] : value.items())
         table.rows.push_back({code_cell(key + "." + name), code_cell(plain(entry))});

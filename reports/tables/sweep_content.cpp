@@ -40,7 +40,32 @@ std::string shape_and_link(const RunCase& run_case) {
   return run_case.link.empty() ? text : text + " over " + run_case.link;
 }
 
+/// The rows of its size that have an efficiency, itself among them.
+std::vector<const ScalingRow*> compared_of_size(const analyzer::ScalingTable& table, const ScalingRow& row) {
+  std::vector<const ScalingRow*> rows;
+  for (const ScalingRow& other : table.rows) {
+    if (other.world_size == row.world_size && other.efficiency) rows.push_back(&other);
+  }
+  return rows;
+}
+
 }  // namespace
+
+std::string largest_case_in_words(const analyzer::ScalingTable& table, const ScalingRow& row) {
+  const std::vector<const ScalingRow*> rows = compared_of_size(table, row);
+  std::string text = shape_and_link(row.run_case);
+  if (rows.size() < 2) return text;
+  const auto differ = [&](auto field) {
+    return std::any_of(rows.begin(), rows.end(), [&](const ScalingRow* other) { return other->run_case.*field != row.run_case.*field; });
+  };
+  if (row.run_case.link.empty() && differ(&RunCase::link)) text += ", link not shaped";
+  if (differ(&RunCase::batch_per_gpu)) text += fmt::format(", batch {} per GPU", count_in_words(row.run_case.batch_per_gpu));
+  if (!row.variant.empty()) text += ", " + row.variant;
+  const auto [least, most] = std::minmax_element(
+      rows.begin(), rows.end(), [](const ScalingRow* a, const ScalingRow* b) { return *a->efficiency < *b->efficiency; });
+  return text + fmt::format("; the best of {} cases of this size, which have {} to {}", rows.size(), percent_in_words(*(*least)->efficiency),
+                            percent_in_words(*(*most)->efficiency));
+}
 
 std::string sweep_title(const SweepReport& report) {
   std::set<std::string> workloads;
@@ -77,7 +102,7 @@ std::vector<Tile> sweep_tiles(const SweepReport& report) {
     tiles.push_back({fmt::format("efficiency on {}", gpus_in_words(row->world_size)),
                      percent_in_words(*row->efficiency),
                      fmt::format("{}; speedup {}; {}", interval_of_efficiency(*row), number(*row->speedup),
-                                 shape_and_link(row->run_case)),
+                                 largest_case_in_words(report.table, *row)),
                      efficiency_tone(*row->efficiency)});
     const auto& exposed_share = row->exposed_communication_share;
     tiles.push_back({"exposed communication there",
@@ -103,7 +128,7 @@ std::string sweep_verdict(const SweepReport& report) {
   if (row == nullptr) return "No efficiency: no case could be compared with a smaller one";
   return fmt::format("Efficiency {} ({}) on {} ({}), against {}", percent_in_words(*row->efficiency),
                      interval_of_efficiency(*row), gpus_in_words(row->world_size),
-                     shape_and_link(row->run_case), report.table.baseline);
+                     largest_case_in_words(report.table, *row), report.table.baseline);
 }
 
 std::vector<std::string> best_in_words(const analyzer::ScalingTable& table) {
@@ -116,15 +141,19 @@ std::vector<std::string> best_in_words(const analyzer::ScalingTable& table) {
                       : "";
     const auto& ratio = best.over_next.interval;
     std::string text = fmt::format(
-        "fastest of {} settings on {} ({}, batch {} per GPU): {} with {} samples/s{}; {} against the next, {} ({})",
+        "fastest of {} settings on {} ({}{}): {} with {} samples/s{}; {} against the next, {} ({})",
         best.settings, gpus_in_words(best.run_case.world_size()), shape_and_link(best.run_case),
-        count_in_words(best.run_case.batch_per_gpu), best.setting, number(rate.value, 4), rate_interval,
+        has_known_batch(best.run_case) ? fmt::format(", batch {} per GPU", count_in_words(best.run_case.batch_per_gpu)) : "", best.setting, number(rate.value, 4), rate_interval,
         signed_percent(best.over_next.value - 1), best.next,
         ratio ? fmt::format("{:.3g}% CI {} to {}, {}", 100 * ratio->level, signed_percent(ratio->low - 1),
                             signed_percent(ratio->high - 1), ratio->method)
               : "no interval: " + ratio.reason());
-    if (!best.as_good.empty())
+    const auto others = static_cast<std::size_t>(best.settings - 1);
+    if (others > 1 && best.as_good.size() == others) {
+      text += "; not distinguishable from any of the others";
+    } else if (!best.as_good.empty()) {
       text += fmt::format("; not distinguishable from {}", fmt::join(best.as_good, ", "));
+    }
     sentences.push_back(std::move(text));
   }
   return sentences;

@@ -36,8 +36,8 @@ DataCell speedup_of(const ScalingRow& row) {
   return row.speedup ? half_width_cell(*row.speedup, row.speedup_interval) : missing_cell(row.speedup.reason());
 }
 
-DataCell step_time_of(const Measured<analyzer::Quantity>& step) {
-  return step ? time_cell(step->value) : missing_cell(step.reason());
+DataCell batch_cell(const RunCase& run_case) {
+  return has_known_batch(run_case) ? count_cell(run_case.batch_per_gpu) : missing_cell("not stated, or nothing is trained");
 }
 
 DataCell state_of(const store::RunRecord& run) {
@@ -92,18 +92,16 @@ DataTable scaling_data(const analyzer::ScalingTable& table) {
               [](const ScalingRow& row) { return percent_interval_cell(row.efficiency_interval); });
   columns.add(true, {"speedup", true}, speedup_of);
   columns.add(true, {"step time", true, "elapsed time of the measured steps / their number; geometric mean over runs"},
-              [](const ScalingRow& row) { return step_time_of(row.step_time_ns); });
-  columns.add(true, {"95% CI", true, "half of the confidence interval of the step time"}, [](const ScalingRow& row) {
-    return row.step_time_ns ? relative_half_width_cell(row.step_time_ns->value, row.step_time_ns->interval)
-                            : missing_cell(row.step_time_ns.reason());
-  });
+              [](const ScalingRow& row) { return step_time_cell(row.step_time_ns); });
+  columns.add(true, {"95% CI", true, "half of the confidence interval of the step time"},
+              [](const ScalingRow& row) { return step_time_half_width_cell(row.step_time_ns); });
   columns.add(true, {"samples/s", true}, [](const ScalingRow& row) { return rate_of(row.samples_per_s, row.step_time_ns); });
   columns.add(true, {"exposed", true, "communication not hidden behind compute, share of the step time"},
               [](const ScalingRow& row) { return percent_cell(row.exposed_communication_share); });
   columns.add(true, {.title = "provenance", .brief = "prov."}, [](const ScalingRow& row) { return provenance_cell(row.provenance); });
   columns.add(strong, {"serial", true, "serial fraction, Karp-Flatt"}, [](const ScalingRow& row) { return quantity_cell(row.serial_fraction, "1"); });
   columns.add(!strong && any([&](const ScalingRow& row) { return row.run_case.batch_per_gpu != first_batch; }), {"batch/GPU", true},
-              [](const ScalingRow& row) { return count_cell(row.run_case.batch_per_gpu); });
+              [](const ScalingRow& row) { return batch_cell(row.run_case); });
   columns.add(any([](const ScalingRow& row) { return row.repetitions > 1; }), {"runs", true},
               [](const ScalingRow& row) { return count_cell(row.repetitions); });
   columns.add(any([](const ScalingRow& row) { return !row.run_case.link.empty(); }), {.title = "link", .is_prose = true},
@@ -128,23 +126,23 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
   columns.add(true, {"run"}, [](const RunSummary& each) { return run_cell(each.run.id); });
   columns.add(true, {"state"}, [](const RunSummary& each) { return state_of(each.run); });
   columns.add(true, {"GPUs", true, "nodes × GPUs of each"}, [](const RunSummary& each) { return shape_of(each.run); });
-  columns.add(true, {"step time", true}, [](const RunSummary& each) { return step_time_of(each.step_time_ns); });
+  columns.add(true, {"step time", true}, [](const RunSummary& each) { return step_time_cell(each.step_time_ns); });
   columns.add(true, {"samples/s", true}, [](const RunSummary& each) { return rate_of(each.samples_per_s, each.step_time_ns); });
   columns.add(true, {.title = "efficiency", .numeric = true, .meaning = "of the run alone, against its own baseline", .brief = "eff."},
               [](const RunSummary& each) { return efficiency_of(each); });
+  columns.add(any([](const RunSummary& each) { return !each.run.run_case.name.empty(); }), {.title = "name", .is_prose = true},
+              [](const RunSummary& each) { return code_cell(each.run.run_case.name); });
   columns.add(true, {.title = "provenance", .brief = "prov."}, [](const RunSummary& each) { return provenance_cell(each.run.provenance); });
   columns.add(true, {.title = "workload", .is_prose = true}, [&programs](const RunSummary& each) {
     const RunCase& run_case = each.run.run_case;
     return is_program(run_case) ? programs.cell(work_in_words(run_case), true) : code_cell(work_name(run_case.work));
   });
-  columns.add(any([](const RunSummary& each) { return !each.run.run_case.name.empty(); }), {.title = "name", .is_prose = true},
-              [](const RunSummary& each) { return code_cell(each.run.run_case.name); });
   columns.add(true, {"started (UTC)"}, [](const RunSummary& each) { return text_cell(utc_time(each.run.started_wall_ns), CellTone::kFaint); });
   columns.add(any([](const RunSummary& each) { return has_known_batch(each.run.run_case); }), {"batch/GPU", true}, [](const RunSummary& each) {
-    return has_known_batch(each.run.run_case) ? count_cell(each.run.run_case.batch_per_gpu) : missing_cell("a program's, which nobody stated");
+    return batch_cell(each.run.run_case);
   });
-  columns.add(any([](const RunSummary& each) { return each.run.repetition > 0; }), {"repetition", true},
-              [](const RunSummary& each) { return count_cell(std::int64_t{each.run.repetition} + 1); });
+  columns.add(any([](const RunSummary& each) { return each.run.repetition > 0; }), {"repetition", true, "counted from 0, as in --where repetition=0"},
+              [](const RunSummary& each) { return count_cell(each.run.repetition); });
   columns.add(any([](const RunSummary& each) { return !each.run.environment.network.empty(); }), {"network"},
               [](const RunSummary& each) { return code_cell(each.run.environment.network); });
   DataTable data = std::move(columns).of(runs);
@@ -156,6 +154,11 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
     data.legend.push_back("eff.: efficiency of each run alone; `ddbench show RUN` has its interval");
   programs.explain(data.legend);
   return data;
+}
+
+std::string part_of_list(std::size_t shown, std::int64_t all) {
+  const auto count = static_cast<std::int64_t>(shown);
+  return count < all ? fmt::format("{} of {} runs, newest first", count_in_words(count), count_in_words(all)) : "";
 }
 
 }  // namespace ddbench::reports

@@ -123,9 +123,15 @@ std::string count_in_words(std::int64_t count) {
   return digits;
 }
 
-std::string time_in_words(double time_ns) {
-  const UnitScale scale = scale_for("ns", std::abs(time_ns));
-  return number(time_ns * scale.factor, 4) + " " + scale.unit;
+std::string value_in_words(double value, std::string_view unit) {
+  if (unit == "ns") return time_in_words(value);
+  if (unit == "samples/s") return number(value, 4) + " samples/s";
+  return quantity(value, unit == "bytes" ? "B" : unit);
+}
+
+std::string short_id(const std::string& run_id) {
+  constexpr std::size_t kDigits = 8;
+  return run_id.size() > kDigits ? run_id.substr(run_id.size() - kDigits) : run_id;
 }
 
 std::string rate_in_words(double work_per_s, bool counts_samples, double ranks) {

@@ -6,6 +6,7 @@
 
 #include "core/measured.h"
 #include "core/run_case/records.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::reports {
 
@@ -36,7 +37,10 @@ std::string sentence(std::string text);                   ///< begins with a cap
 std::string sweep_in_words(const std::string& id);        ///< "sweep 2026...": most ids begin with that word
 std::string utc_time(std::int64_t wall_ns);               ///< "2026-11-21 00:19"; "" for 0
 std::string count_in_words(std::int64_t count);           ///< "10,240"
-std::string time_in_words(double time_ns);                ///< "103.4 ms": four digits
+using ddbench::time_in_words;
+/// With its unit, in the digits of tables: times and rates have four, others three. Knows the units of quantity() and "bytes".
+std::string value_in_words(double value, std::string_view unit);
+std::string short_id(const std::string& run_id);          ///< its end, which refers to the run as well and can be typed
 std::string percent_in_words(double share);               ///< "11.8%" of 0.118
 /// "119.2" for samples/s, in a column of that name; "59.6 steps/s" if `work_per_s` counts steps of all
 /// `ranks` instead, because the number of samples per step is not known.

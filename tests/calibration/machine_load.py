@@ -16,7 +16,7 @@ MOST_DELAYED = 0.10
 class Load:
     """Shares of an interval. `delayed` is None where the kernel does not count it."""
     stolen: float  # CPU steal: of the processor time that this machine wanted
-    others: float  # processor time of processes that are not the test's: of all processors
+    others: float  # processor time of processes that are not the test's: of the processors that the test may use
     delayed: Optional[float]  # runnable processes waited for a processor: of the time
 
     @property
@@ -29,6 +29,23 @@ class Load:
         delayed = "not known" if self.delayed is None else f"{self.delayed:.0%}"
         return (f"machine {'busy' if self.is_busy else 'quiet'}: CPU steal {self.stolen:.1%}, CPU of other processes "
                 f"{self.others:.0%}, run-queue delay {delayed}")
+
+
+def processors(groups=None):
+    """How many this process may use: by its affinity, and by the limits of its control group and of those around it."""
+    count = len(os.sched_getaffinity(0))
+    if groups is None:
+        own = pathlib.Path("/proc/self/cgroup").read_text().rpartition("0::/")[2].strip()
+        folder = pathlib.Path("/sys/fs/cgroup") / own
+        groups = [folder, *folder.parents]
+    for group in groups:
+        try:
+            quota, period = (group / "cpu.max").read_text().split()
+        except OSError:
+            continue
+        if quota != "max":
+            count = min(count, int(quota) / int(period))
+    return count
 
 
 def processor_seconds():
@@ -63,7 +80,7 @@ class LoadMeter:
         (at, own, stolen, used, delayed), ended = self.began, self._now()
         elapsed = max(ended[0] - at, 1e-3)
         own, stolen, used = ended[1] - own, ended[2] - stolen, ended[3] - used
-        return Load(stolen=stolen / max(used + stolen, 1e-3), others=max(used - own, 0) / (elapsed * os.cpu_count()),
+        return Load(stolen=stolen / max(used + stolen, 1e-3), others=max(used - own, 0) / (elapsed * processors()),
                     delayed=None if delayed is None else (ended[4] - delayed) / elapsed)
 
     @staticmethod

@@ -7,7 +7,7 @@ import time
 
 import attempts
 import pytest
-from machine_load import Load, LoadMeter
+from machine_load import Load, LoadMeter, processors
 
 QUIET, BUSY = Load(stolen=0, others=0.01, delayed=0.5), Load(stolen=0, others=0.5, delayed=0.5)
 
@@ -64,6 +64,21 @@ def test_what_makes_a_machine_busy():
     assert not Load(stolen=0.04, others=0.2, delayed=0.05).is_busy, "enough processors for all"
     assert not Load(stolen=0, others=0.05, delayed=1).is_busy, "the test's own processes wait for each other"
     assert Load(stolen=0, others=0.2, delayed=None).is_busy
+
+
+def test_a_load_is_that_of_the_processors_that_a_test_may_use(tmp_path):
+    allowed = os.sched_getaffinity(0)
+    assert processors([]) == len(allowed)
+    for name, limit in (("unlimited", "max 100000"), ("quarter", "25000 100000"), ("many", "100000000 100000")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "cpu.max").write_text(limit)
+    assert processors([tmp_path / "unlimited", tmp_path / "none", tmp_path / "many"]) == len(allowed)
+    assert processors([tmp_path / "many", tmp_path / "quarter"]) == 0.25
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        assert processors([]) == 1
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 def test_two_busy_loops_a_processor_are_seen():

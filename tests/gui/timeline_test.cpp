@@ -175,7 +175,7 @@ TEST(Timelines, OpenAtTheFirstMeasuredStep) {
   Timeline timeline = random_timeline(17, 500).timeline;
   const std::int64_t begin_ns = timeline.begin_ns;
   timeline.steps = {{0, begin_ns + 500}, {1, begin_ns + 90'000}, {2, begin_ns + 120'000}};
-  timeline.warmup = 1;
+  timeline.first_measured = 1;
   TimelineView view;
   view.resize(900, 400);
   view.show();

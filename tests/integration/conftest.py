@@ -15,10 +15,10 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXECUTABLE = os.environ.get("DDBENCH_EXECUTABLE", str(ROOT / "build/release/bin/ddbench"))
-# Inherited by all processes that these tests start, so that those of tests running at the same time are not mistaken for them.
-OWNER_VARIABLE = b"DDBENCH_TEST_OWNER="
+HANGS_S = 600  # for waits that end by themselves: only a test that hangs reaches it, on however busy a machine
+# Inherited by all processes that these tests start, so that others of this machine are not mistaken for them.
 os.environ["DDBENCH_TEST_OWNER"] = uuid.uuid4().hex
-OWNER_ENTRY = OWNER_VARIABLE + os.environ["DDBENCH_TEST_OWNER"].encode()
+OWNER_ENTRY = b"DDBENCH_TEST_OWNER=" + os.environ["DDBENCH_TEST_OWNER"].encode()
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell starts background jobs like this, and children inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 HAS_BFLOAT16 = "avx512bw" in pathlib.Path("/proc/cpuinfo").read_text()  # as oneDNN decides
@@ -39,11 +39,10 @@ def pids_marked(mark):
 
 
 def net_namespaces():
-    """Except those of processes that another pytest has started, which may run at the same time."""
-    found = set()
+    """Of this process and of those that these tests have started: containers, services and other tests have theirs."""
+    found = {os.stat("/proc/self/ns/net").st_ino}
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        owners = [entry for entry in environ_of(pid) if entry.startswith(OWNER_VARIABLE)]
-        if owners and owners != [OWNER_ENTRY]:
+        if OWNER_ENTRY not in environ_of(pid):
             continue
         try:
             found.add(os.stat(f"/proc/{pid}/ns/net").st_ino)
@@ -86,7 +85,7 @@ class Bench:
         return subprocess.Popen([EXECUTABLE, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, **options)
 
-    def __call__(self, *arguments, timeout=600, **options):
+    def __call__(self, *arguments, timeout=HANGS_S, **options):
         process = self.start(*arguments, **options)
         try:
             out, err = process.communicate(timeout=timeout)
@@ -114,6 +113,14 @@ class Bench:
         """Of the runs that are going on. Folders of theirs come and go meanwhile, at which pathlib's glob would fail."""
         return [pathlib.Path(p) for p in glob.glob(f"{self.run_directories}/**/rank*.spool", recursive=True)]
 
+    def spool_sizes(self):
+        """Of these, in bytes. One that goes away meanwhile has none."""
+        sizes = []
+        for spool in self.spools():
+            with contextlib.suppress(OSError):
+                sizes.append(spool.stat().st_size)
+        return sizes
+
     def workers(self):
         """{rank: pid} of the ranks that are running."""
         ranks = {}
@@ -127,7 +134,7 @@ class Bench:
                 ranks[int(variables[b"RANK"])] = pid
         return ranks
 
-    def wait_for_step(self, process, step, world_size, timeout_s=300):
+    def wait_for_step(self, process, step, world_size, timeout_s=HANGS_S):
         """Until every rank of the run that is going on has recorded `step`, seen through the store."""
         def reached():
             assert process.poll() is None, f"ended too early: {process.communicate()}"

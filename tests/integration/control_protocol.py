@@ -9,8 +9,10 @@ import socket
 import struct
 import subprocess
 
+from conftest import HANGS_S
+
 MAGIC = b"ddbench\n"
-VERSION = 13
+VERSION = 14
 HELLO_BYTES, CHALLENGE_BYTES, PROOF_BYTES, TAG_BYTES = 88, 80, 32, 16
 MOST_FRAME_BYTES = 1 << 20
 
@@ -80,7 +82,7 @@ def hello_of(rank, world_size, job="", has_secret=False):
 
 def join(address, rank, world_size, job="", token=""):
     """The connection of a rank, the only one on its node, that has not introduced itself."""
-    connection = socket.create_connection(address, timeout=20)
+    connection = socket.create_connection(address, timeout=HANGS_S)
     key = mac(token.encode(), b"ddbench control channel")
     hello = hello_of(rank, world_size, job, bool(token))
     connection.sendall(hello)

@@ -78,7 +78,7 @@ def test_two_tiers_are_predicted_where_both_were_measured(bench, tmp_path):
 
     one_node = "gpus,nodes,batch_per_gpu,throughput\n" + "".join(f"{g},1,64,{rate(1, g)}\n" for g in (1, 2, 4, 8))
     bench.ok("import", "table", write(tmp_path / "t.csv", one_node))
-    refused(bench("scaling", "--predict", "256"), "--predict 32x8", "measure two or more nodes")
+    refused(bench("scaling", "--predict", "256"), "--predict 256: 32 nodes", "measure two or more nodes")
     assert "predictions" in json.loads(bench.ok("scaling", "--predict", "256", "--one-tier", "--json").stdout)
     bench.ok("db", "prune", "--where", "nodes=1", "--yes")
     two = "".join(f"{8 * k},{k},64,{rate(k, 8)}\n" for k in (2, 4))
@@ -109,6 +109,7 @@ def test_skus_have_costs_and_a_cheapest_way_to_a_deadline(bench, tmp_path):
     costs = {c["offer"]: c for c in groups["costs"]}
     one = costs["1 x Standard_ND96asr_v4"]
     assert one["usd_per_million_samples"]["value"] == pytest.approx(27.197 / (2600 * 3600) * 1e6)
+    assert one["usd_per_million_samples"]["ci_low"] is None and "3 runs" in one["missing"]["usd_per_million_samples.ci"]
     assert not one["meets_deadline"]
     assert groups["costs"][groups["cheapest_in_time"]]["offer"] == "2 x Standard_ND96asr_v4"
     cheaper = checked(bench.ok("compare", "--by", "sku", "--price", "p4d.24xlarge=10,spot=3,preemptions=0.05", "--json"),
@@ -163,8 +164,11 @@ def test_prune_lists_first_and_needs_yes(published):
     done = published.ok("db", "prune", "--where", "workload=resnet50")
     assert "nothing was deleted" in done.stdout
     assert published.rows("select count(*) from run")[0][0] == 24
-    published.ok("db", "prune", "--where", "workload=resnet50", "--yes")
+    done = published.ok("db", "prune", "--where", "workload=resnet50", "--yes")
+    assert re.search(r"deleted 6 run\(s\); the store went from [\d.]+ [kM]B to [\d.]+ [kM]B\n", done.stdout), done.stdout
     assert published.rows("select count(*) from run")[0][0] == 18
+    for yes in ([], ["--yes"]):
+        assert published.ok("db", "prune", "--older-than", "90d", *yes).stdout == "nothing to delete\n"
     (one, *_) = json.loads(published.ok("list", "--json").stdout)
     chosen = json.loads(published.ok("db", "prune", "--state", "failed,done", one["id"], "--json").stdout)
     assert chosen["runs"] == [one["id"]], "what follows the states is a run"
@@ -207,6 +211,10 @@ def test_tables_from_spreadsheets(bench, tmp_path):
     (["compare"], ["two references", "--by"]),
     (["compare", "last"], ["A and B"]),
     (["compare", "last", "nobody"], ["nobody"]),
+    (["compare", "nobody", "nothing"], ["ddbench: nobody: no run", "\nnothing: no run"]),
+    (["compare", "--by", "gpus"], ["did you mean gpus_per_node or world_size?"]),
+    (["fit", "nosuch"], ['workload "nosuch" is not known']),
+    (["fit"], ["--gpu-memory 16GB, or --sku NAME"]),
     (["compare", "last", "last", "--reference", "1gbit"], ["--reference needs --by"]),
     (["compare", "last", "last", "--samples", "1e9"], ["--samples needs --by"]),
     (["compare", "last", "last", "--price", "x=1"], ["--price needs --by"]),
@@ -215,6 +223,7 @@ def test_tables_from_spreadsheets(bench, tmp_path):
     (["compare", "--by", "colour"], ["colour"]),
     (["compare", "--by", "sku", "--deadline", "3"], ["--deadline needs"]),
     (["compare", "--by", "sku", "--price", "x=y"], ["x=y"]),
+    (["compare", "--by", "strategy", "--price", "DGX1V=10"], ["--price DGX1V=10", "none of the runs"]),
     (["db", "merge", "/nowhere/a.db"], ["/nowhere/a.db"]),
     (["db"], []),
     (["import"], []),

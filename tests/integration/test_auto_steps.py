@@ -1,6 +1,7 @@
 """Runs that end by themselves: when the step time is known well enough, or the time is up. Which of the two comes first is
 up to the machine; that all ranks end with the same step, and that the report says why, is not."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -8,7 +9,7 @@ import signal
 import time
 
 import pytest
-from conftest import wait_until
+from conftest import HANGS_S, wait_until
 
 AUTO = ["-O", "hidden=64", "--no-baseline", "--quiet"]
 ENDLESS = [*AUTO, "--data-delay", "5ms", "--margin", "0.000001", "--max-time", "100000"]
@@ -64,15 +65,15 @@ def test_steps_that_are_longer_than_the_time(bench):
 
 
 def test_a_rank_that_stands_still_for_a_while_ends_with_the_others(bench):
-    process = bench.start("run", "--json", "--gpus", 3, "--margin", "0.0001", "--max-time", 3, *AUTO)
-    wait_until(lambda: len(bench.workers()) == 3, 60, "three ranks")
-    slow = bench.workers()[1]
+    process = bench.start("run", "--json", "--gpus", 3, "--margin", "0.0001", "--max-time", 6, *AUTO)
+    slow = wait_until(lambda: len(ranks := bench.workers()) == 3 and ranks, HANGS_S, "three ranks")[1]
     for _ in range(6):
-        os.kill(slow, signal.SIGSTOP)
-        time.sleep(0.3)
-        os.kill(slow, signal.SIGCONT)
-        time.sleep(0.2)
-    out, err = process.communicate(timeout=120)
+        with contextlib.suppress(ProcessLookupError):  # the run may have ended
+            os.kill(slow, signal.SIGSTOP)
+            time.sleep(0.3)
+            os.kill(slow, signal.SIGCONT)
+            time.sleep(0.2)
+    out, err = process.communicate(timeout=HANGS_S)
     assert process.returncode == 0, err
     assert len(set(last_steps(bench, json.loads(out)["run"]["id"]))) == 1
 
@@ -103,11 +104,11 @@ def training(bench, *arguments):
 def test_an_interrupt_and_a_killed_rank_end_it_as_any_run(bench):
     process = training(bench, *ENDLESS)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 130 and newest(bench)["state"] == "interrupted"
     process = training(bench, *ENDLESS)
     os.kill(bench.workers()[1], signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 1 and newest(bench)["state"] == "failed" and "rank 1" in newest(bench)["reason"]
     reported = json.loads(bench.ok("show", "last", "--json").stdout)
     assert reported["steps"]["end"] is None and "steps.end" in reported["missing"]
@@ -115,10 +116,10 @@ def test_an_interrupt_and_a_killed_rank_end_it_as_any_run(bench):
 
 def test_a_preempted_run_continues_and_then_ends_by_itself(bench):
     job = [*AUTO, "--checkpoint-every", 1000, "--name", "job", "--continue", "--data-delay", "5ms", "--margin", "0.0001",
-           "--max-time", 6, "--json"]
+           "--max-time", 20, "--json"]
     process = training(bench, *job)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 130 and newest(bench)["state"] == "preempted"
     assert "with a checkpoint of it" in newest(bench)["reason"]
     reported = bench.run_json("--gpus", 2, *job[:-1])
@@ -129,7 +130,7 @@ def test_a_preempted_run_continues_and_then_ends_by_itself(bench):
 def test_repeats_until_they_agree(bench):
     done = bench.ok("run", "--repeat", "auto", "--margin", 50, "--steps", 20, "--gpus", 2, "-O", "hidden=64", "--no-baseline")
     runs = bench.rows("select count(*) from run where state = 'done'")[0][0]
-    assert 3 <= runs <= 10
+    assert 5 <= runs <= 10
     assert f"{runs} runs" in done.stderr and "half-width between runs" in done.stderr and "(goal 50%)" in done.stderr
 
 
@@ -137,7 +138,7 @@ def test_a_sweep_that_repeats_until_it_is_known_is_complete_then(bench):
     sweep = ["sweep", "--gpus", "1,2", "--repeat", "auto", "--margin", 50, "--steps", 20, "-O", "hidden=64"]
     first = bench.ok(*sweep)
     runs = bench.rows("select count(*) from run where state = 'done'")[0][0]
-    assert 6 <= runs <= 20 and first.stderr.count("half-width between runs") == 2
+    assert 10 <= runs <= 20 and first.stderr.count("half-width between runs") == 2
     second = bench.ok(*sweep)
     assert "resuming" not in second.stderr, "the first one was complete"
 

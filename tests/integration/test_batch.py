@@ -58,6 +58,21 @@ def test_the_text_says_what_was_found(trained):
         assert part in text
 
 
+def test_the_newest_sweep_over_batches_is_found_and_named(bench, tmp_path):
+    for name, target in (("batches", 0.25), ("sizes", 0)):
+        rows = "".join(f"{gpus},64,{target},10,{name}\n" for gpus in (1, 2))
+        bench.ok("import", "table", write(tmp_path / f"{name}.csv", "gpus,batch_per_gpu,target_loss,step_time_ms,name\n" + rows))
+    (sweep,) = bench.rows("select distinct sweep_id from run where name = 'batches'")
+    # Without losses there is nothing to analyse, but the chosen runs are those with a target.
+    for run in bench.rows("select run_key from run where name = 'batches'"):
+        for step, loss in ((0, 2.3), (99, 0.25)):
+            bench.rows("insert into step_value (run_key, rank, name, step, value) values (?, 0, 'smoothed_loss', ?, ?)", run["run_key"], step, loss)
+    found = bench.ok("batch").stdout
+    assert "Training to a loss of 0.25" in found
+    assert f"sweep {sweep['sweep_id'].removeprefix('sweep-')}" in found
+    assert sweep["sweep_id"].removeprefix("sweep-") not in bench.ok("batch", "--where", "name=batches").stdout
+
+
 def test_missed_targets_and_few_batches_have_words(trained):
     trained.rows("delete from step_value where value <= 0.25 and run_key in (select run_key from run where batch_per_gpu > 32)")
     curve = checked(trained.ok("batch", "--where", "workload=mlp", "--json"), "batch")["curves"][0]

@@ -9,7 +9,7 @@ import struct
 import time
 
 import pytest
-from conftest import pids_marked, wait_until
+from conftest import HANGS_S, pids_marked, wait_until
 
 def case_of(*more, steps=150, lr=0.1, hidden=64, every=10, delay="4ms"):
     return ["--gpus", 2, "--steps", steps, "--warmup", 0, "-O", f"hidden={hidden}", "--batch-per-gpu", 16, "--lr", lr,
@@ -45,20 +45,21 @@ def kill_after_a_checkpoint(bench, generator, *arguments):
         return set(bench.tmp.glob("*.checkpoints/*/step-*"))
     of_others = checkpoints()
     process = bench.start("run", *arguments)
-    wait_until(lambda: checkpoints() - of_others, 60, "the first checkpoint")
+    wait_until(lambda: checkpoints() - of_others, HANGS_S, "the first checkpoint")
     time.sleep(generator.uniform(0, 0.3))
     assert process.poll() is None, process.communicate()
     process.kill()
     process.communicate()
-    wait_until(lambda: not pids_marked(bench.mark), 60, "all ranks have ended")
+    wait_until(lambda: not pids_marked(bench.mark), HANGS_S, "all ranks have ended")
 
 
 @pytest.mark.parametrize("strategy, optimizer", [("ddp", "sgd"), ("zero2", "adamw")])
 def test_killed_twice_and_continued_is_the_undisturbed_run(bench, strategy, optimizer):
-    case = case_of("--strategy", strategy, "--optimizer", optimizer, lr=0.1 if optimizer == "sgd" else 0.002, delay="10ms")
+    steps = 600  # of 10 ms: the kills come long before the last
+    case = case_of("--strategy", strategy, "--optimizer", optimizer, steps=steps, lr=0.1 if optimizer == "sgd" else 0.002, delay="10ms")
     undisturbed = bench.run_json(*case)["run"]["id"]
     expected = losses(bench, undisturbed)
-    assert len(expected) == 300
+    assert len(expected) == 2 * steps
     shutil.rmtree(folder_of(bench, undisturbed))
 
     generator = random.Random(strategy)
@@ -87,13 +88,53 @@ def test_killed_twice_and_continued_is_the_undisturbed_run(bench, strategy, opti
 
 
 def interrupted(bench):
-    """A run with two checkpoints that was stopped by Ctrl-C."""
-    process = bench.start("run", *case_of())
-    wait_until(lambda: len(list(bench.tmp.glob("*.checkpoints/*/step-*"))) == 2, 60, "two checkpoints")
+    """A run with two checkpoints that was stopped by Ctrl-C, seconds before its end."""
+    process = bench.start("run", *case_of(delay="50ms"))
+    wait_until(lambda: len(list(bench.tmp.glob("*.checkpoints/*/step-*"))) == 2, HANGS_S, "two checkpoints")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 130
     return newest_run(bench)
+
+
+def test_a_run_that_was_continued_goes_on_with_its_continuation(bench):
+    first = interrupted(bench)
+    process = bench.start("run", "--resume", first, "--quiet")
+    wait_until(lambda: newest_run(bench) != first and max(folder_of(bench, first).glob("step-*")).name > "step-00000040", HANGS_S,
+               "checkpoints of the second run")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=HANGS_S)
+    second = newest_run(bench)
+    done = bench.ok("run", "--resume", first, "--quiet")
+    assert f"run {first} was continued by run {second}" in done.stderr
+    third = newest_run(bench)
+    assert facts(bench, third)["resumed.from"] == second and facts(bench, third)["goodput.restarts"] == "2"
+    done = bench("run", "--resume", first)
+    assert done.returncode == 2 and f"run {third} is complete" in done.stderr
+
+
+def test_a_run_that_was_stopped_after_its_last_step_is_done(bench):
+    case = case_of("--name", "job", steps=20, delay="1ms")
+    def stopped_at_the_end():
+        run_id = bench.run_json(*case)["run"]["id"]
+        bench.rows("update run set state = 'interrupted', reason = 'killed' where id = ?", run_id)
+        return run_id
+    run_id = stopped_at_the_end()
+    done = bench.ok("run", *case, "--continue")
+    assert f"run {run_id} had done all its steps: there is nothing to continue, and it is stored as done" in done.stderr
+    assert run_id in done.stdout and newest_run(bench) == run_id
+    assert bench.rows("select state from run")[0]["state"] == "done"
+    assert "interrupted after its last step" in " ".join(bench.ok("show", run_id).stdout.split())
+
+    run_id = stopped_at_the_end()
+    done = bench("run", "--resume", run_id)
+    assert done.returncode == 2 and f"run {run_id} had done all its steps" in done.stderr
+
+    run_id = stopped_at_the_end()
+    bench.rows("delete from step where step = 19 and rank = 1 and run_key = (select run_key from run where id = ?)", run_id)
+    done = bench.ok("run", *case, "--continue")
+    assert "not all of them are in the store. A new run starts" in done.stderr
+    assert newest_run(bench) != run_id and "resumed.from" not in facts(bench, newest_run(bench))
 
 
 def flip_a_bit(file):
@@ -102,7 +143,7 @@ def flip_a_bit(file):
     file.write_bytes(content)
 
 
-def test_damaged_checkpoints_are_passed_over_and_then_refused(bench):
+def test_a_damaged_checkpoint_is_passed_over(bench):
     run_id = interrupted(bench)
     older, newest = sorted(folder_of(bench, run_id).glob("step-*"))
     flip_a_bit(newest / "parameters.safetensors")
@@ -112,6 +153,9 @@ def test_damaged_checkpoints_are_passed_over_and_then_refused(bench):
     continued = newest_run(bench)
     assert facts(bench, continued)["resumed.at_step"] == str(int(older.name[-8:]))
 
+
+def test_a_run_whose_checkpoints_are_all_damaged_is_refused(bench):
+    run_id = interrupted(bench)
     for checkpoint in folder_of(bench, run_id).glob("step-*"):
         os.truncate(checkpoint / "state-0.safetensors", 1000)
     done = bench("run", "--resume", run_id)
@@ -161,7 +205,7 @@ def test_what_cannot_be_continued_says_why(bench):
     done = bench("run", "--resume", "last")
     assert done.returncode == 2 and "still running" in done.stderr
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_S)
     done = bench("run", "--resume", "last")
     assert done.returncode == 2 and "--checkpoint-every" in done.stderr
 

@@ -47,6 +47,10 @@ def test_nothing_is_said_of_a_rank_alone_or_of_few_steps(bench):
 def test_what_cannot_be_injected_is_refused(bench):
     done = bench(*RUN, "--gpus", 2, "--steps", 5, env=dict(bench.environment, DDBENCH_INJECT="speed=1ms"))
     assert done.returncode == 2 and "DDBENCH_INJECT" in done.stderr and "speed=1ms" in done.stderr
+    for command in (["run", "--gpus", 2], ["sweep", "--gpus", "1,2"]):
+        done = bench(*command, "--steps", 5, "--quiet", env=dict(bench.environment, DDBENCH_INJECT="paced=1ms,operator=1ms,rank=2"))
+        assert done.returncode == 2 and "there is no rank 2: the last one is rank 1" in done.stderr, done.stderr
+    assert not bench.db.exists()
 
 
 def test_connections_between_nodes_are_counted_and_a_reference_must_be_of_the_same_case(bench):

@@ -11,7 +11,7 @@ import subprocess
 import jsonschema
 import pytest
 import yaml
-from conftest import EXECUTABLE, ROOT, wait_until
+from conftest import EXECUTABLE, HANGS_S, ROOT, wait_until
 from ports import free_port, free_ports
 from test_checkpoint import facts, newest_run
 from test_launchers import in_slurm, slurm  # noqa: F401 (fixtures)
@@ -275,7 +275,7 @@ def check_continued(bench, first):
 
 
 def test_the_script_of_a_node_trains_is_preempted_and_goes_on(bench):
-    script = script_of(bench, "compose", *long_case("--device", "cpu", "--db", bench.db, steps=150))
+    script = script_of(bench, "compose", *long_case("--device", "cpu", "--db", bench.db))
     environment = dict(bench.environment, PATH=real_path(bench), NODE_RANK="0", MASTER_ADDR="127.0.0.1",
                        MASTER_PORT=str(free_port() - 1))
 
@@ -372,7 +372,7 @@ def test_slurm_runs_the_batch_script_which_starts_itself_again_and_goes_on(in_sl
     environment = dict(bench.environment, PATH=real_path(bench))
     file = bench.tmp / "job.sh"
     bench.ok("run", "--emit", "sbatch", "-o", file, "--partition", "work", "--interface", "lo",
-             *long_case("--device", "cpu", "--db", bench.db, steps=150))
+             *long_case("--device", "cpu", "--db", bench.db))
 
     def slurm_says(*command):
         return subprocess.run(command, env=environment, cwd=bench.tmp, check=True, timeout=120, text=True,
@@ -382,7 +382,7 @@ def test_slurm_runs_the_batch_script_which_starts_itself_again_and_goes_on(in_sl
         return slurm_says("scontrol", "show", "job", job).split("JobState=")[1].split()[0]
 
     def ended(job):
-        wait_until(lambda: state_of(job) not in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING"), 60, "the job has ended")
+        wait_until(lambda: state_of(job) not in ("PENDING", "RUNNING", "COMPLETING", "CONFIGURING"), HANGS_S, "the job has ended")
         return state_of(job), (bench.tmp / f"ddbench-mlp-{job}.out").read_text()
 
     class Running:
@@ -390,7 +390,7 @@ def test_slurm_runs_the_batch_script_which_starts_itself_again_and_goes_on(in_sl
     job = slurm_says("sbatch", "--parsable", file).strip()
     wait_for_steps(bench, Running)
     slurm_says("scancel", *whom, "--signal=TERM", job)
-    wait_until(lambda: state_of(job) == "PENDING", 60, "the job waits to be started again")
+    wait_until(lambda: state_of(job) == "PENDING", HANGS_S, "the job waits to be started again")
     assert "PREEMPTED" in (bench.tmp / f"ddbench-mlp-{job}.out").read_text()
     first = newest_run(bench)
     assert run_row(bench, first)["state"] == "preempted"

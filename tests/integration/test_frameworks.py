@@ -32,6 +32,25 @@ def test_a_deepspeed_configuration_becomes_options(bench):
     assert "stage3_max_live_parameters" in done.stderr and "optimizer.params.lr" not in done.stderr
 
 
+def test_what_a_deepspeed_configuration_does_not_state_is_as_deepspeed_has_it(bench):
+    file = bench.tmp / "ds_config.json"
+
+    def run(zero, *arguments):
+        file.write_text(json.dumps({"zero_optimization": zero}))
+        done = bench.ok("run", "--gpus", 2, "--ds-config", file, "--no-baseline", *arguments, *SMALL)
+        case = json.loads(last_run(bench)["case_json"])
+        return case["bucket_bytes"], case["strategy_options"], done.stderr
+
+    bucket_bytes, options, said = run({"stage": 2})
+    assert (bucket_bytes, options) == (2_000_000_000, {"overlap": "off"})
+    assert all(words in said for words in ("as DeepSpeed has it where nothing is stated", "reduce_bucket_size", "overlap_comm"))
+    assert run({"stage": 1}, "--bucket-mb", 1, "-S", "overlap=on")[:2] == (1 << 20, {"overlap": "on"}), "what was given has precedence"
+    assert run({"stage": 2, "reduce_bucket_size": "auto", "overlap_comm": "auto"})[:2] == (25 << 20, {})
+    bucket_bytes, options, said = run({"stage": 3})
+    assert (bucket_bytes, options) == (25 << 20, {}) and "zero3 gathers parameters in them" in said
+    assert run({}, "--strategy", "horovod")[:2] == (25 << 20, {}), "of another strategy DeepSpeed has no defaults"
+
+
 def test_accumulation_is_derived_as_deepspeed_does(bench):
     file = config(bench, train_batch_size=64, gradient_accumulation_steps="auto")
     bench.ok("run", "--gpus", 2, "--ds-config", file, "--no-baseline", *SMALL)

@@ -265,3 +265,23 @@ def test_an_efficiency_that_is_hardly_possible_is_flagged(bench):
     shown = " ".join(bench.ok("scaling").stdout.split())
     assert "2 GPUs: an efficiency of 200.0% is hardly possible: check that the baseline did the same work" in shown
     assert "4 GPUs: an efficiency" not in shown, "107.5% may be"
+
+
+def test_a_list_says_how_many_runs_it_leaves_out(bench):
+    (bench.tmp / "t.csv").write_text("gpus,throughput\n" + "".join(f"{gpus},{100 * gpus}\n" for gpus in range(1, 26)))
+    bench.ok("import", "table", bench.tmp / "t.csv")
+    listed = bench.ok("list").stdout
+    assert len([line for line in listed.splitlines() if " done " in line]) == 20
+    assert "20 of 25 runs, newest first; --limit 0 shows all" in listed
+    assert "1 of 25 runs" in bench.ok("list", "--limit", 1, "--host", bench.rows("select owner_host from run")[0][0]).stdout
+    assert "--limit 0" not in bench.ok("list", "--limit", 0).stdout
+
+
+def test_costs_are_shown_where_a_compared_run_has_a_sku(bench):
+    (bench.tmp / "t.csv").write_text("nodes,gpus_per_node,network,sku,throughput\n"
+                                     "2,1,fast,,200\n2,1,slow,,150\n4,1,fast,p4d.24xlarge,390\n")
+    bench.ok("import", "table", bench.tmp / "t.csv")
+    compared = bench.ok("compare", "--by", "network").stdout
+    assert "1 run(s) of cases with one network only are left out" in " ".join(compared.split())
+    assert "Cost" not in compared and "catalogue" not in compared
+    assert "Cost" in bench.ok("compare", "--by", "network", "--samples", "1e6").stdout

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import pathlib
 import shutil
 import signal
 import socket
@@ -12,7 +13,7 @@ import sys
 import pytest
 import slurm_cluster
 import two_hosts
-from conftest import EXECUTABLE, SMALL, pids_marked, wait_until
+from conftest import EXECUTABLE, HANGS_S, SMALL, pids_marked, wait_until
 from ports import free_port
 
 CASE = ["--nodes", "2", "--gpus", "2", "--no-baseline", *SMALL]
@@ -51,7 +52,7 @@ def start(bench, *command, **variables):
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def finish(process, timeout_s=180):
+def finish(process, timeout_s=HANGS_S):
     try:
         return process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
@@ -145,8 +146,18 @@ def test_mpirun_trains_on_two_hosts_as_this_machine_does(bench, hosts):
     assert "10.78.0.1" in reported["transport"]
 
 
+def are_cores(processors):
+    """Whether this process may use them, and each is a core: Open MPI counts cores, and pins a rank to all processors of one."""
+    topology = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
+    try:
+        siblings = {processor: pathlib.Path(topology.format(processor)).read_text().strip() for processor in processors}
+    except OSError:
+        return False
+    return processors <= os.sched_getaffinity(0) and all(text == str(processor) for processor, text in siblings.items())
+
+
 @needs_mpirun
-@pytest.mark.skipif(os.cpu_count() < 2, reason="one core")
+@pytest.mark.skipif(not are_cores({0, 1}), reason="processors 0 and 1 are not two cores that this process may use")
 def test_a_rank_file_pins_ranks(bench):
     ranks = bench.tmp / "ranks"
     ranks.write_text("".join(f"rank {rank}={socket.gethostname()} slot={core}\n" for rank, core in enumerate((1, 0))))
@@ -362,7 +373,7 @@ def test_ranks_end_with_a_launcher_that_is_killed(in_slurm):
     ranks_of(bench, process)
     process.kill()
     finish(process)
-    wait_until(lambda: not pids_marked(bench.mark), 60, "all ranks have ended")
+    wait_until(lambda: not pids_marked(bench.mark), HANGS_S, "all ranks have ended")
     bench.ok("run", *SMALL)  # puts the killed launcher's own directory in order
     assert bench.rows("select state from run order by started_wall_ns")[0]["state"] == "interrupted"
 
@@ -374,7 +385,7 @@ def test_a_rank_that_never_connects_is_named(bench):
 
 def test_a_wrong_token_is_turned_away(bench):
     port = free_port()
-    zero = started_as(bench, 0, 2, port, "--start-timeout", 4, *LONG, DDBENCH_TOKEN="one secret, long enough")
+    zero = started_as(bench, 0, 2, port, "--start-timeout", 15, *LONG, DDBENCH_TOKEN="one secret, long enough")
     one = started_as(bench, 1, 2, port, *LONG, DDBENCH_TOKEN="two secrets, long enough")
     _, err = finish(one)
     assert one.returncode == 1 and "DDBENCH_TOKEN" in err
@@ -434,6 +445,14 @@ def test_all_ranks_of_a_preempted_run_end_as_its_launcher(bench, checkpoints):
     ranks[0].send_signal(signal.SIGTERM)
     assert [finish(process) and process.returncode for process in ranks] == [130, 130]
     assert last_run(bench)["state"] == "preempted" and ("with a checkpoint" in last_run(bench)["reason"]) == checkpoints
+
+
+def test_sizes_that_contradict_the_started_ranks_are_refused(bench):
+    for said in (["--nodes", 1, "--gpus", 1], ["--gpus", 1]):  # as much as the defaults
+        process = started_as(bench, 0, 2, free_port(), *said, *LONG)
+        _, err = finish(process)
+        assert process.returncode == 2 and "--nodes 1 --gpus 1, but 1 nodes x 2 ranks were started" in err, err
+    assert not bench.db.exists()
 
 
 def test_contradictory_variables_are_both_named(bench):

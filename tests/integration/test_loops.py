@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, wait_until
+from conftest import HANGS_S, ROOT, wait_until
 from ports import free_ports
 
 PYTHON = sys.executable
@@ -155,9 +155,9 @@ def test_a_crash_keeps_the_steps_before_it(bench):
 
 def test_an_interrupt_keeps_the_steps_before_it(bench):
     process = bench.start("run", "--", *loop("single", "--epochs", "100000", "--samples", "64"))
-    wait_until(lambda: any(spool.stat().st_size > 100000 for spool in bench.spools()), 60, "it trains")
+    wait_until(lambda: any(size > 100000 for size in bench.spool_sizes()), HANGS_S, "it trains")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 130
     assert [tuple(row) for row in bench.rows("select state, reason from run")] == [("interrupted", "interrupted")]
     assert len(bench.rows("select distinct step from step")) > 10

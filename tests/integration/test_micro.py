@@ -32,6 +32,17 @@ def test_every_collective_is_measured_and_verified(bench):
     assert json.loads(bench.ok("show", "--json").stdout) == table
 
 
+def test_reports_have_all_that_it_measured(bench):
+    bench.ok("micro", *QUICK, "--operations", "all_reduce,all_to_all,gemm,copy")
+    assert checked(bench.ok("report", "--format", "json"), "micro")["ceilings"]
+    assert bench.ok("report").stdout == bench.ok("show").stdout
+    for format in ("markdown", "html"):
+        text = bench.ok("report", "--format", format).stdout
+        for part in ("out of place", "in place", "GEMM, float32", "GFLOP/s", "Latency and bandwidth"):
+            assert part in text, part
+        assert "not known" not in text
+
+
 def test_its_text_is_read_as_nccl_tests_are(bench, tmp_path):
     text = bench.ok("micro", *QUICK, "--operations", "all_reduce").stdout
     head = [line for line in text.splitlines() if line.startswith("#") and "size" in line][0]

@@ -5,21 +5,22 @@ import signal
 import textwrap
 
 import pytest
-from conftest import pids_marked, wait_until
+from conftest import HANGS_S, pids_marked, wait_until
 from test_checkpoint import case_of, facts, folder_of, hashes, losses, newest_run
 
 
-def long_case(*more, steps=100, **values):
-    return case_of(*more, steps=steps, every=1000, delay="15ms", **values)
+def long_case(*more, **values):
+    """6 s at least, so that a signal comes before the last step."""
+    return case_of(*more, steps=400, every=1000, delay="15ms", **values)
 
 
 def wait_for_steps(bench, process):
     """Until some are done; the store hears of them only every two seconds."""
     def spooled():
         assert process.poll() is None, process.communicate()
-        spools = bench.spools()
-        return len(spools) >= 2 and all(spool.stat().st_size > 4000 for spool in spools)
-    wait_until(spooled, 60, "some steps on both ranks")
+        sizes = bench.spool_sizes()
+        return len(sizes) >= 2 and all(size > 4000 for size in sizes)
+    wait_until(spooled, HANGS_S, "some steps on both ranks")
 
 
 def run_row(bench, run_id):
@@ -30,7 +31,7 @@ def preempted_by(bench, send, *more):
     process = bench.start("run", *long_case("--name", "job", "--continue", *more))
     wait_for_steps(bench, process)
     send(process)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=HANGS_S)
     assert process.returncode == 130, err
     assert "PREEMPTED" in out
     return newest_run(bench)
@@ -50,7 +51,7 @@ def test_a_job_that_is_started_again_is_the_undisturbed_one(bench, strategy, opt
     process = bench.start("run", *job)
     wait_for_steps(bench, process)
     to_the_launcher(process)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 130
     first = newest_run(bench)
     assert run_row(bench, first)["state"] == "preempted"
@@ -118,7 +119,7 @@ def test_without_checkpoints_it_ends_at_once(bench):
                           "--no-baseline", "--quiet")
     bench.wait_for_step(process, 5, 2)
     to_the_launcher(process)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 130
     assert run_row(bench, newest_run(bench))["state"] == "preempted"
     assert bench.rows("select count(*) from step")[0][0] > 0
@@ -137,9 +138,9 @@ def test_a_program_gets_the_signal_and_the_time(bench):
         time.sleep(100)
         """))
     process = bench.start("run", "--gpus", 2, "--no-baseline", "--", "/usr/bin/python3", program, bench.tmp / "saved")
-    wait_until(lambda: all((bench.tmp / f"savedready{rank}").exists() for rank in (0, 1)), 60, "the program runs")
+    wait_until(lambda: all((bench.tmp / f"savedready{rank}").exists() for rank in (0, 1)), HANGS_S, "the program runs")
     to_the_launcher(process)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=HANGS_S)
     assert process.returncode == 130, err
     assert (bench.tmp / "saved0").exists() and (bench.tmp / "saved1").exists(), "longer than an interrupt's grace"
     assert run_row(bench, newest_run(bench))["state"] == "preempted"
@@ -168,6 +169,6 @@ def test_continue_before_the_first_checkpoint_starts_anew(bench):
     process = bench.start("run", *case)
     wait_for_steps(bench, process)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 130
     assert "resumed.from" not in facts(bench, bench.run_json(*case, "--continue")["run"]["id"])

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, SMALL, pids_marked, wait_until
+from conftest import HANGS_S, ROOT, SMALL, pids_marked, wait_until
 from ports import free_port
 
 LONG = ["run", "--nodes", "1", "--gpus", "2", "--steps", "1000000", "-O", "hidden=16", "--no-baseline", "--quiet"]
@@ -55,7 +55,7 @@ def kept_directory(bench):
 
 
 def spooled_bytes(bench):
-    return sum(spool.stat().st_size for spool in bench.spools())
+    return sum(bench.spool_sizes())
 
 
 def test_a_full_disk_under_the_store_loses_nothing(bench, disk):
@@ -139,14 +139,15 @@ def test_spools_of_a_run_that_was_deleted_are_removed(bench, disk):
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="python3-torch is not installed")
 def test_a_program_on_a_full_disk(bench, disk):
-    program = [sys.executable, ROOT / "tests/integration/programs/ddp_mlp.py", "--steps", "30"]
+    steps = 300  # seconds: the disk is full before the last
+    program = [sys.executable, ROOT / "tests/integration/programs/ddp_mlp.py", "--steps", steps, "--hidden", 64]
     process = bench.start("run", "--gpus", "2", "--no-baseline", "--quiet", "--db", disk.db, "--", *program)
-    wait_until(lambda: len(bench.spools()) >= 2, 120, "the program runs")
+    wait_until(lambda: len(bench.spools()) >= 2, HANGS_S, "the program runs")
     filler = disk.path / "filler"
     with contextlib.suppress(OSError), open(filler, "wb", buffering=0) as file:
         while True:
             file.write(b"x" * 4096)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=HANGS_S)
     assert process.returncode in (1, 5) and ("full" in err or "No space left" in err), err
     run_id = kept_directory(bench).name
     filler.unlink()
@@ -155,18 +156,18 @@ def test_a_program_on_a_full_disk(bench, disk):
         bench.ok("db", "recover", "--db", disk.db)
         (row,) = disk.rows("select * from run")
         assert row["id"] == run_id and row["state"] == "done", row["reason"]
-        assert {row["n"] for row in disk.rows("select count(*) n from step group by rank")} == {30}
+        assert {row["n"] for row in disk.rows("select count(*) n from step group by rank")} == {steps}
     assert disk.check(bench)["spans"] > 0
     logs = disk.path / "results.db.logs" / run_id
     assert sorted(log.name for log in logs.glob("rank*")) == ["rank0.log", "rank1.log"]
 
 
 def kill_a_run(bench):
-    process = bench.start(*LONG)
+    process = bench.start(*LONG, "--data-delay", "2ms")  # which leaves the launcher processor time
     bench.wait_for_step(process, 5, 2)
     process.kill()
-    process.communicate(timeout=10)
-    wait_until(lambda: not pids_marked(bench.mark), 10, "all ranks have ended")
+    process.communicate(timeout=HANGS_S)
+    wait_until(lambda: not pids_marked(bench.mark), HANGS_S, "all ranks have ended")
     return kept_directory(bench).name
 
 
@@ -194,7 +195,7 @@ def test_ranks_of_another_launcher_leave_the_spools_alone(bench):
 
 
 def test_show_of_a_run_that_lives_changes_nothing(bench):
-    process = bench.start(*LONG)
+    process = bench.start(*LONG, "--data-delay", "2ms")
     bench.wait_for_step(process, 5, 2)
     assert bench.ok("show").stderr == ""
     done = bench("db", "recover", "last")
@@ -203,7 +204,7 @@ def test_show_of_a_run_that_lives_changes_nothing(bench):
     done = bench("db", "recover", run_id)
     assert done.returncode == 2 and "still running" in done.stderr, done.stderr
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 130
 
 

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -210,7 +211,7 @@ def test_only_the_script_that_we_wrote_may_run(pages):
 def chromium(page, tmp_path, *arguments):
     options = ["--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking",
                "--disable-component-update", "--disable-features=NetworkTimeServiceQuerying", "--disable-sync", "--disable-extensions", "--metrics-recording-only",
-               f"--user-data-dir={tmp_path}/profile", "--virtual-time-budget=5000"]
+               f"--user-data-dir={tempfile.mkdtemp(dir=tmp_path)}", "--virtual-time-budget=5000"]
     if os.geteuid() == 0:
         options.append("--no-sandbox")
     return subprocess.run([CHROMIUM, *options, *map(str, arguments), page.as_uri()], capture_output=True, text=True,

@@ -357,7 +357,7 @@ def test_a_python_loop_without_an_optimizer_marks_its_steps(bench, installed, is
     script = bench.tmp / "loop.py"
     script.write_text(LOOP.format(module="ddbench"))
     if is_installed:
-        (module,) = installed.glob("lib/python*/*/ddbench.py")
+        (module,) = installed.glob("lib*/python*/*/ddbench.py")
         bench.environment["PYTHONPATH"] = str(module.parent)
         alone = subprocess.run([PYTHON, script], env=bench.environment, check=True, capture_output=True, text=True)
         assert "'lunch' is no phase of a step" in alone.stdout

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 
 import pytest
-from conftest import EXECUTABLE, wait_until
+from conftest import EXECUTABLE, HANGS_S, wait_until
 from ports import free_ports
 from test_analysis import FIXTURE
 
@@ -157,7 +157,8 @@ def test_a_source_that_fails_does_not_stop_the_others(fleet, tmp_path):
     assert done.returncode == 1, done.stderr
     assert done.stderr.splitlines()[-1] == f"ddbench: not collected: {tmp_path}/empty, {bad}/results.db, a b"
     assert f"{bad}/results.db is no ddbench store" in done.stderr and "neither [USER@]HOST[:STORE] nor a path" in done.stderr
-    assert "added from 5 source(s)" in done.stdout and len(ids(fleet, "--db", tmp_path / "team.db")) > 1
+    assert "ddbench: a b: this is neither" in done.stderr, "its name once"
+    assert "added from 2 of 5 source(s)" in done.stdout and len(ids(fleet, "--db", tmp_path / "team.db")) > 1
 
 
 @pytest.fixture
@@ -168,10 +169,11 @@ def stand_in(fleet, tmp_path):
     program.write_text(f"""#!/bin/sh
 while [ "$1" != -- ]; do shift; done
 case "$2" in
-  down) echo "ssh: connect to host down port 22: Connection refused" >&2; exit 255;;
+  down) printf 'ssh: connect to host down port 22: Connection refused\\r\\n' >&2; exit 255;;
   noise) head -c 100000 /dev/urandom;;
+  chatty) printf '\\nWelcome to \\033[1mchatty\\033[0m!\\nHave a nice day\\n'; DDBENCH_DB={shlex.quote(str(tmp_path))}/fleet/node1/results.db sh -c "$3";;
   liar) cat {shlex.quote(str(tmp_path))}/lie.db;;
-  *) export DDBENCH_DB={shlex.quote(str(tmp_path))}/fleet/"$2"/results.db; exec sh -c "$3";;
+  *) cd {shlex.quote(str(tmp_path))}/fleet; export DDBENCH_DB="$PWD/$2"/results.db; exec sh -c "$3";;
 esac
 """)
     program.chmod(0o755)
@@ -185,14 +187,19 @@ def test_hosts_are_not_trusted_with_what_they_send(stand_in, tmp_path):
     with contextlib.closing(__import__("sqlite3").connect(lie)) as connection, connection:
         connection.execute("update run set valid = 0")
     before = stand_in.rows("select * from run")
-    done = stand_in("db", "collect", "down", "noise", "liar", "node1", "--remote-ddbench", EXECUTABLE, "--max-bytes", 10_000_000)
+    done = stand_in("db", "collect", "down", "noise", "chatty", "liar", "node1", "--remote-ddbench", EXECUTABLE, "--max-bytes", 10_000_000)
     assert done.returncode == 1
-    assert "down: ssh: connect to host down port 22: Connection refused" in done.stderr
-    assert "is no ddbench store" in done.stderr and "what liar has is damaged" in done.stderr
-    assert done.stderr.splitlines()[-1] == "ddbench: not collected: down, noise, liar"
+    assert "ddbench: down: ssh: connect to host down port 22: Connection refused\n" in done.stderr
+    assert "ddbench: noise: noise sent something else than a store" in done.stderr and "what liar has is damaged" in done.stderr
+    assert r'(does its shell print text at login?): it begins with "Welcome to \x1b[1mchatty\x1b[0m!"' in done.stderr, done.stderr
+    assert "added from 1 of 5 source(s)" in done.stdout
+    assert done.stderr.splitlines()[-1] == "ddbench: not collected: down, noise, chatty, liar"
     first = ids(stand_in, "--db", tmp_path / "fleet/node1/results.db")
     assert set(first) < set(ids(stand_in))
     assert [tuple(row) for row in stand_in.rows("select * from run")][:len(before)] == [tuple(row) for row in before]
+
+    stand_in.ok("db", "collect", "host:~/deep/node2/results.db", "--remote-ddbench", EXECUTABLE)
+    assert set(ids(stand_in, "--db", tmp_path / "fleet/deep/node2/results.db")) < set(ids(stand_in)), "~ is where ssh starts"
 
     done = stand_in("db", "collect", f"node1:{tmp_path}/fleet/deep/node2/results.db", "noise", "--max-bytes", 50000, "--remote-ddbench", "false")
     assert done.returncode == 1 and "sent more than 50000 bytes (--max-bytes)" in done.stderr and "exit code 1" in done.stderr
@@ -229,10 +236,15 @@ def server(tmp_path):
         os.makedirs("/run/sshd", mode=0o755, exist_ok=True)
     with subprocess.Popen([SSHD, "-D", "-e", "-f", keys / "config"], stderr=subprocess.PIPE, text=True) as process:
         try:
-            wait_until(lambda: process.poll() is not None or answers(port), 60, "sshd answers")
+            wait_until(lambda: process.poll() is not None or answers(port), HANGS_S, "sshd answers")
             if process.poll() is not None:
                 pytest.skip(f"sshd does not start here: {process.stderr.read()}")
-            yield f"ssh -F none -p {port} -i {keys}/user -o UserKnownHostsFile={keys}/known -o StrictHostKeyChecking=yes"
+            command = f"ssh -F none -p {port} -i {keys}/user -o UserKnownHostsFile={keys}/known -o StrictHostKeyChecking=yes"
+            probe = subprocess.run([*command.split(), "-o", "BatchMode=yes", f"{getpass.getuser()}@127.0.0.1", "true"],
+                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=HANGS_S)
+            if probe.returncode != 0:  # the account may be locked
+                pytest.skip(f"sshd does not let this user in: {probe.stderr}")
+            yield command
         finally:
             process.kill()
 

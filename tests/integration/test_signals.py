@@ -7,7 +7,7 @@ import subprocess
 import termios
 
 import pytest
-from conftest import EXECUTABLE, pids_marked, wait_until
+from conftest import EXECUTABLE, HANGS_S, pids_marked, wait_until
 
 # Waiting for data leaves the launcher processor time: beside ranks at full speed it may get 1% of a core.
 LONG = ["run", "--nodes", "1", "--gpus", "2", "--steps", "1000000", "-O", "hidden=16", "--data-delay", "2ms", "--no-baseline"]
@@ -49,12 +49,12 @@ def test_a_closed_terminal_ends_the_run_in_order(bench, terminal):
     process = terminal.start(bench, LONG)
     bench.wait_for_step(process, 5, 2)
     terminal.close()
-    assert process.wait(timeout=30) == 130
+    assert process.wait(timeout=HANGS_S) == 130
     run = the_run(bench)
     assert run["state"] == "interrupted", run["reason"]
     assert "SIGHUP" in run["reason"] and "terminal was closed" in run["reason"], run["reason"]
     assert stored_steps(bench) > 0
-    wait_until(lambda: not pids_marked(bench.mark), 10, "all ranks have ended")
+    wait_until(lambda: not pids_marked(bench.mark), HANGS_S, "all ranks have ended")
     assert not list(bench.run_directories.iterdir())
 
 
@@ -65,7 +65,7 @@ def test_a_signal_ends_the_run_in_order(bench, number, whom):
     bench.wait_for_step(process, 5, 2)
     for pid in [process.pid] if whom == "launcher" else pids_marked(bench.mark):
         os.kill(pid, number)
-    process.communicate(timeout=30)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 130
     run = the_run(bench)
     assert run["state"] == "interrupted" and number.name in run["reason"], run["reason"]
@@ -78,7 +78,7 @@ def test_a_shell_that_signals_the_closed_terminal_twice(bench):
     bench.wait_for_step(process, 5, 2)
     for _ in range(3):
         process.send_signal(signal.SIGHUP)
-    process.communicate(timeout=30)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 130 and the_run(bench)["state"] == "interrupted"
 
 
@@ -87,7 +87,7 @@ def test_nohup_is_respected(bench):
                           "hidden=16", "--data-delay", "5ms", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     bench.wait_for_step(process, 5, 2)
     process.send_signal(signal.SIGHUP)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=HANGS_S)
     assert process.returncode == 0, err
     assert the_run(bench)["state"] == "done"
 
@@ -95,9 +95,8 @@ def test_nohup_is_respected(bench):
 def test_a_sweep_stops_with_its_run(bench):
     process = bench.start("sweep", "--nodes", "1", "--gpus", "1,2", "--steps", "1000000", "-O", "hidden=16",
                           "--data-delay", "2ms", "--quiet")
-    wait_until(lambda: bench.db.exists() and bench.spools(), 60, "a run of the sweep")
-    wait_until(lambda: all(spool.stat().st_size > 4000 for spool in bench.spools()), 60, "some steps")
+    wait_until(lambda: bench.db.exists() and any(size > 4000 for size in bench.spool_sizes()), HANGS_S, "some steps of a run of the sweep")
     process.send_signal(signal.SIGHUP)
-    process.communicate(timeout=30)
+    process.communicate(timeout=HANGS_S)
     assert process.returncode == 130
     assert [run["state"] for run in bench.rows("select state from run")] == ["interrupted"]

@@ -10,7 +10,7 @@ import threading
 
 import control_protocol as protocol
 import pytest
-from conftest import wait_until
+from conftest import HANGS_S, wait_until
 from ports import free_port, listens
 from test_launchers import LONG, SMALL, TOKEN, expect_failure, facts, finish, hashes, last_run, ok, started_as, started_on_node
 
@@ -29,7 +29,7 @@ class FakeLauncher:
 
     def serve(self):
         connection, _ = self.listener.accept()
-        connection.settimeout(20)
+        connection.settimeout(HANGS_S)
         with connection:
             self.received = connection.recv(protocol.HELLO_BYTES)
             try:
@@ -70,7 +70,7 @@ class FakeLauncher:
 
     def close(self):
         self.listener.close()
-        self.thread.join(30)
+        self.thread.join(HANGS_S)
 
 
 def program_that_leaves(mark):
@@ -148,7 +148,7 @@ def test_ranks_of_one_machine_have_a_secret_by_themselves(bench):
 def test_a_secret_that_only_one_side_has_is_named(bench):
     port = free_port()
     for zeros, ones in (TOKEN, None), (None, TOKEN):
-        zero, one = (started_on_node(bench, rank, port, "--start-timeout", 3, *LONG, **({"DDBENCH_TOKEN": t} if t else {}))
+        zero, one = (started_on_node(bench, rank, port, "--start-timeout", 15, *LONG, **({"DDBENCH_TOKEN": t} if t else {}))
                      for rank, t in enumerate((zeros, ones)))
         _, err = finish(one)
         assert one.returncode == 1 and "DDBENCH_TOKEN is set for" in err, err
@@ -182,7 +182,7 @@ class Relay:
 
     def serve(self):
         rank, _ = self.listener.accept()
-        launcher = socket.create_connection(("127.0.0.1", self.to_port), timeout=20)
+        launcher = socket.create_connection(("127.0.0.1", self.to_port), timeout=HANGS_S)
         threading.Thread(target=self.pump, args=(launcher, rank, lambda piece: piece), daemon=True).start()
         self.pump(rank, launcher, self.record)
 
@@ -210,22 +210,22 @@ def relayed(bench, change=lambda piece, position: piece, *arguments):
     port = free_port()
     relay_port = port + 1
     zero = started_as(bench, 0, 2, port, *arguments, DDBENCH_TOKEN=TOKEN)
-    wait_until(lambda: listens(port), 20, "rank 0 listens")
+    wait_until(lambda: listens(port), HANGS_S, "rank 0 listens")
     relay = Relay(relay_port, port, change)
     one = started_as(bench, 1, 2, relay_port, *arguments, DDBENCH_TOKEN=TOKEN)
     return port, zero, one, relay
 
 
 def test_what_was_recorded_cannot_be_replayed(bench):
-    port, zero, one, relay = relayed(bench, lambda piece, position: piece, "--start-timeout", 20, *LONG)
+    port, zero, one, relay = relayed(bench, lambda piece, position: piece, "--start-timeout", HANGS_S, *LONG)
     bench.wait_for_step(zero, 2, 2)
     os.kill(zero.pid, signal.SIGINT)
     finish(zero), finish(one)
     recorded = relay.from_rank
     assert recorded.startswith(protocol.MAGIC) and TOKEN.encode() not in recorded
-    zero = started_as(bench, 0, 2, port, "--start-timeout", 5, *LONG, DDBENCH_TOKEN=TOKEN)
-    wait_until(lambda: listens(port), 20, "rank 0 listens")
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as replayed:
+    zero = started_as(bench, 0, 2, port, "--start-timeout", 15, *LONG, DDBENCH_TOKEN=TOKEN)
+    wait_until(lambda: listens(port), HANGS_S, "rank 0 listens")
+    with socket.create_connection(("127.0.0.1", port), timeout=HANGS_S) as replayed:
         replayed.sendall(recorded[:protocol.HELLO_BYTES])
         assert len(protocol.receive(replayed, protocol.CHALLENGE_BYTES)) == protocol.CHALLENGE_BYTES
         replayed.sendall(recorded[protocol.HELLO_BYTES:])

@@ -20,11 +20,13 @@ def run(bench, *arguments):
 
 
 def test_all_strategies_train_alike(bench):
-    case = ["--global-batch", 48, "--steps", 30, "--warmup", 0, "-O", "hidden=96,64", "--bucket-mb", 0.1]
+    case = ["--global-batch", 48, "--steps", 30, "--warmup", 0, "-O", "hidden=96,64"]
+    sizes = {"horovod": ["-S", "fusion_mb=0.1"], "mirrored": ["-S", "pack_mb=0.1"]}
     alone = mean_losses(bench, run(bench, *case))
     assert alone[-1] < 0.95 * alone[0]
     for strategy in STRATEGIES:
-        run_id = run(bench, *case, "--gpus", 2, "--strategy", *strategy, "--accumulate", 2)
+        size = sizes.get(strategy[0], ["--bucket-mb", 0.1])
+        run_id = run(bench, *case, "--gpus", 2, "--strategy", *strategy, *size, "--accumulate", 2)
         tolerance = 5e-3 if "hook=fp16" in strategy else 3e-4
         assert mean_losses(bench, run_id) == pytest.approx(alone, rel=tolerance), strategy
         hashes = bench.rows("select distinct parameter_hash from rank join run using (run_key) where id = ?", run_id)

@@ -69,6 +69,13 @@ WRONG = [
     (["run", "--global-batch", "8", "--batch-per-gpu", "8"], ["global-batch", "batch-per-gpu"]),
     (["run", "--bucket-mb", "0"], ["bucket-mb", "0"]),
     (["run", "--bucket-mb", "inf"], ["bucket-mb", "inf"]),
+    (["run", "--strategy", "horovod", "--bucket-mb", "5"], ["--bucket-mb has no effect", "horovod", "-S fusion_mb="]),
+    (["sweep", "--gpus", "2", "--strategy", "ddp,mirrored", "--bucket-mb", "1,5"], ["--bucket-mb has no effect", "mirrored", "-S pack_mb="]),
+    (["run", "--prefetch", "4"], ["--prefetch has no effect", "--data-workers N"]),
+    (["sweep", "--prefetch", "2,4", "--data-workers", "0"], ["--prefetch has no effect", "--data-workers N"]),
+    (["run", "--base-batch", "64"], ["--base-batch has no effect", "--lr-rule"]),
+    (["run", "--checkpoint-dir", "kept"], ["--checkpoint-dir has no effect", "--checkpoint-every K"]),
+    (["gate", "--run", "--gpus 2", "--gpus 2 --prefetch 4"], ["--prefetch has no effect"]),
     (["run", "--link", "fast", "--nodes", "2"], ["link", "fast", "2.5gbit"]),
     (["run", "--link", "-1gbit", "--nodes", "2"], ["link", "-1gbit"]),
     (["run", "--workload", "resnet9000"], ["resnet9000", "mlp"]),
@@ -111,15 +118,18 @@ def test_mistake_is_explained(bench, arguments, words):
     assert not bench.db.exists(), "a refused command line must not create a store"
 
 
+needs_no_gpu = pytest.mark.skipif(pathlib.Path("/dev/nvidiactl").exists(), reason="this machine has a GPU")
+
+
+@needs_no_gpu
 def test_what_this_build_cannot_do_is_exit_code_5(bench):
     done = bench("run", "--device", "cuda")
     assert done.returncode == 5
     assert "cuda" in done.stderr.lower()
 
 
+@needs_no_gpu
 def test_device_tests_say_that_there_is_no_gpu():
-    if pathlib.Path("/dev/nvidiactl").exists():
-        pytest.skip("this machine has a GPU")
     script = pathlib.Path(__file__).resolve().parents[1] / "device/run.sh"
     done = subprocess.run([script], capture_output=True, text=True, timeout=60)
     assert done.returncode == 5 and "no GPU" in done.stderr
@@ -165,6 +175,14 @@ def test_a_closed_pipe_is_no_failure(bench):
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["sweep", "--help"], ["--version"]])
 def test_help_is_success(bench, arguments):
     assert "ddbench" in bench.ok(*arguments).stdout.lower() or "--" in bench.ok(*arguments).stdout
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="no /dev/full here")
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["show", "--help"], ["--version"], ["list", "workloads"]])
+def test_a_full_disk_is_noticed(arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([EXECUTABLE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1 and "cannot write the output" in done.stderr, done.stderr
 
 
 def test_doctor_answers_everywhere(bench):

@@ -8,7 +8,7 @@ import signal
 import sqlite3
 
 import pytest
-from conftest import EXECUTABLE, SMALL, wait_until
+from conftest import EXECUTABLE, HANGS_S, SMALL, wait_until
 
 OWN = f"ddbench-{os.geteuid()}"
 CSV = "gpus,throughput\n1,100\n2,190\n"
@@ -89,7 +89,7 @@ def waiting_import(bench, table):
     def has_opened_the_store():
         files = [os.path.realpath(entry) for entry in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()]
         return str(bench.db) in files
-    wait_until(has_opened_the_store, 30, "the import waits for the store")
+    wait_until(has_opened_the_store, HANGS_S, "the import waits for the store")
     return process
 
 
@@ -99,7 +99,7 @@ def test_a_run_leaves_a_living_import_alone(bench):
         importing = waiting_import(bench, bench.tmp / "table.csv")
         bench.ok("run", *SMALL, "--no-baseline", "--db", bench.tmp / "other.db")
         assert importing.poll() is None
-    out, err = importing.communicate(timeout=60)
+    out, err = importing.communicate(timeout=HANGS_S)
     assert importing.returncode == 0, err
     assert bench.rows("select count(*) from run where sweep_id like 'import-%'")[0][0] == 2
 
@@ -110,7 +110,7 @@ def test_what_an_ended_import_left_goes_with_the_next(bench, ending):
     with locked(bench.db):
         importing = waiting_import(bench, bench.tmp / "table.csv")
         importing.send_signal(ending)
-        importing.communicate(timeout=30)
+        importing.communicate(timeout=HANGS_S)
         assert importing.returncode != 0
     bench.ok("import", "table", bench.tmp / "table.csv")
     assert not list(bench.run_directories.iterdir())
@@ -240,7 +240,7 @@ def test_imports_of_one_file_at_once_store_it_once(bench):
     processes = [bench.start("import", "table", table, "--json") for _ in range(8)]
     results = []
     for process in processes:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=HANGS_S)
         assert process.returncode == 0, err
         results.append(json.loads(out))
     assert sorted(result["already_there"] for result in results) == [False] + 7 * [True]

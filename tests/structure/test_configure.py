@@ -18,6 +18,11 @@ def ninja(build, *tool):
     return done.stdout.splitlines()
 
 
+def ninja_version():
+    version = subprocess.run(["ninja", "--version"], capture_output=True, text=True).stdout if shutil.which("ninja") else "0.0"
+    return tuple(int(number) for number in version.split(".")[:2])
+
+
 def configured(build, package):
     """What a machine without this package builds: (CMake's summary, every file that the build reads or makes)."""
     done = subprocess.run([CMAKE, "--preset", "release", "-B", build, f"-DCMAKE_DISABLE_FIND_PACKAGE_{package}=ON"], cwd=ROOT,
@@ -31,6 +36,7 @@ def configured(build, package):
     return done.stdout, {pathlib.Path(file).name for file in files}
 
 
+@pytest.mark.skipif(ninja_version() < (1, 11), reason="ninja lists inputs since version 1.11")
 @pytest.mark.parametrize("package, parts, modules", [
     ("CUDAToolkit", ["device cuda", "collectives over NCCL", "probe of CUDA kernels"],
      ["device_cuda", "collective_nccl", "cupti_probe", "inject_cupti"]),
@@ -80,6 +86,8 @@ def test_quickstart_finds_packages_that_were_installed_after_the_first_configure
     optional = {"MPI": "libopenmpi-dev", "OneDNN": "libdnnl-dev", "Gloo": "libgloo-dev", "Qt6": "qt6-base-dev"}
     stamp = clone / "build/release/packages"
     present = stamp.read_text().splitlines()
+    if not any(line.split()[0] in optional.values() for line in present):
+        pytest.skip("dpkg knows none of these packages here")
     shutil.rmtree(clone / "build")
     first = subprocess.run([CMAKE, "--preset", "release", *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in optional)],
                            cwd=clone, capture_output=True, text=True, timeout=600)

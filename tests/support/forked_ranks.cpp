@@ -111,11 +111,12 @@ void DirectoryStore::set(const std::string& key, const collective::Bytes& value)
 }
 
 collective::Bytes DirectoryStore::get(const std::string& key, std::chrono::milliseconds timeout) {
-  for (const auto deadline = Clock::now() + timeout; Clock::now() < deadline;) {
+  const auto deadline = Clock::now() + timeout;
+  do {  // at least once, however late this thread gets a core
     std::ifstream file(file_of(key), std::ios::binary);
     if (file) return {std::istreambuf_iterator<char>(file), {}};
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  } while (Clock::now() < deadline);
   throw Error(ErrorCode::kRunFailed, fmt::format("nobody set {} within {} ms", key, timeout.count()));
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hang_limit.h"
 #include "harness/collective/key_value_store.h"
 
 namespace ddbench::test {
@@ -49,6 +50,6 @@ using RankBody = std::function<std::string(int rank, collective::KeyValueStore& 
 /// ranks. The calling process must have one thread. A rank that takes longer than `limit` is killed
 /// (SIGKILL).
 std::vector<RankOutcome> run_ranks(int world, const RankBody& body,
-                                   std::chrono::seconds limit = std::chrono::seconds(60));
+                                   std::chrono::seconds limit = kHangs);
 
 }  // namespace ddbench::test

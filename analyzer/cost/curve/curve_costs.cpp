@@ -34,7 +34,7 @@ Offer offer_of(const CurveRow& row) {
   if (!offer.sku.empty()) offer.label += ", " + in_gpus(offer.gpus);
   offer.samples_per_s = row.samples_per_s;
   if (const auto mean = mean_of_runs(row.run_samples_per_s)) offer.interval = mean->interval;
-  offer.rate_without_checkpoints = rate_without_checkpoints(row.step_time_ns, row.checkpoint_ns);
+  offer.rate_without_checkpoints = rate_without_checkpoints(row.step_time_ns.value_or({}).value, row.checkpoint_ns);
   offer.provenance = row.provenance;
   return offer;
 }
@@ -48,7 +48,7 @@ Offer offer_of(const Prediction& prediction, const CurveRow& largest) {
   if (!offer.sku.empty()) offer.label += ", " + in_gpus(offer.gpus);
   offer.label += prediction.extrapolated ? ", EXTRAPOLATED" : ", predicted";
   offer.samples_per_s = prediction.throughput;
-  offer.rate_without_checkpoints = rate_without_checkpoints(largest.step_time_ns, largest.checkpoint_ns);
+  offer.rate_without_checkpoints = rate_without_checkpoints(largest.step_time_ns.value_or({}).value, largest.checkpoint_ns);
   if (prediction.interval) offer.interval = prediction.interval->interval;
   offer.provenance = {Provenance::kPredicted};
   return offer;

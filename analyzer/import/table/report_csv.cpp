@@ -37,6 +37,14 @@ std::string set_tags(RowValues& row, const std::string& cell) {
   return {};
 }
 
+/// Of a run whose step time is not known: it has this column alone. Others follow from their step time, which comes first.
+std::string set_rate(RowValues& row, const std::string& cell) {
+  const std::optional<double> rate = number_from(cell);
+  if (!cell.empty() && (!rate || *rate <= 0)) return fmt::format("\"{}\" is not a number above 0", cell);
+  if (rate && row.step_ns <= 0) row.samples_per_s = *rate;
+  return {};
+}
+
 }  // namespace
 
 bool is_report_csv(const std::vector<std::string>& header) {
@@ -48,6 +56,7 @@ bool is_report_csv(const std::vector<std::string>& header) {
 std::optional<SetCell> report_csv_column(const std::string& name) {
   if (std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end()) return std::nullopt;
   if (name == "tags") return set_tags;
+  if (name == "samples_per_s") return set_rate;
   if (name != "provenance") return [](RowValues&, const std::string&) { return std::string(); };
   return [](RowValues& row, const std::string& cell) {
     set_fact(row.facts, fact_key_of<"note.*">(1), fmt::format("the imported CSV file says of its figures: {}", cell));
@@ -57,7 +66,7 @@ std::optional<SetCell> report_csv_column(const std::string& name) {
 
 bool is_usable_report_row(const std::vector<std::string>& header, const std::vector<std::string>& cells) {
   return cell_of(header, cells, "state") == "done" && cell_of(header, cells, "valid") == "1" &&
-         !cell_of(header, cells, "step_time_ns").empty();
+         !(cell_of(header, cells, "step_time_ns").empty() && cell_of(header, cells, "samples_per_s").empty());
 }
 
 }  // namespace ddbench::imports

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <variant>
 
 #include "analyzer/import/numbers.h"
 #include "analyzer/import/table/case_fields.h"
@@ -89,9 +90,13 @@ class RowReader {
   }
 
   /// Its throughput counts tokens, and its batch something else: how long a step takes is not known.
-  bool has_useless_batch() const {
-    return values_.counts_tokens && values_.step_ns <= 0 && values_.global_batch + batch_said() > 0;
-  }
+  bool has_useless_batch() const { return values_.counts_tokens && values_.step_ns <= 0 && states_batch(); }
+  bool states_batch() const { return values_.global_batch > 0 || values_.case_fields.count("batch_per_gpu") > 0; }
+  /// Without one, a step has as many samples as GPUs here, so that its length stands for the throughput.
+  bool has_known_batch() const { return states_batch() && !has_useless_batch(); }
+  /// Without a batch, a throughput does not say how long a step takes, and contradicts the length of one that is stated.
+  bool has_known_step() const { return has_known_batch() || !states_throughput(); }
+  bool states_throughput() const { return values_.samples_per_s > 0 || values_.samples_per_s_per_gpu > 0; }
 
   /// Runs of other batches are other cases, so they stay apart by what is constant on their curve.
   void keep_useless_batch(RunCase& run_case) const {
@@ -125,26 +130,23 @@ class RowReader {
       const double other_ns = batch / rate * 1e9;
       // Without the batch a step time cannot be converted. If the two contradict each other, the throughput
       // counts.
-      if (ns > 0 && values_.global_batch + batch_said() > 0 && std::abs(std::log(ns / other_ns)) > 0.05) {
+      if (ns > 0 && states_batch() && std::abs(std::log(ns / other_ns)) > 0.05) {
         fail(fmt::format(
             "step time and throughput do not agree: {} samples in {} s are {:.6g} samples/s, not {:.6g}",
             batch, ns / 1e9, batch / ns * 1e9, rate));
       }
-      if (ns <= 0 || values_.global_batch + batch_said() == 0) ns = other_ns;
+      if (ns <= 0 || !states_batch()) ns = other_ns;
     }
     if (ns <= 0) fail("no metric is given: one of step_time, throughput and throughput_per_gpu must be");
     return checked_step_ns(ns);
   }
   /// Its rate is of tokens, and its step time belongs to a batch of samples.
   bool counts_steps_alone() const {
-    return values_.counts_tokens && values_.step_ns > 0 && values_.global_batch + batch_said() > 0;
+    return values_.counts_tokens && values_.step_ns > 0 && states_batch();
   }
   std::int64_t checked_step_ns(double ns) const {
     if (!(ns >= 1) || ns > kLongestStep_ns) fail(fmt::format("a step of {:.3g} ns cannot be stored", ns));
     return std::llround(ns);
-  }
-  std::int64_t batch_said() const {
-    return static_cast<std::int64_t>(values_.case_fields.count("batch_per_gpu"));
   }
 
   /// What the case follows from.
@@ -183,6 +185,7 @@ class RowReader {
       set_model_parallel(run_case);
       set_batch(run_case);
       if (has_useless_batch()) keep_useless_batch(run_case);
+      if (auto* const workload = std::get_if<ReferenceWorkload>(&run_case.work)) workload->batch_is_known = has_known_batch();
       run_case.steps = 1;
       run_case.warmup = 0;
       validate(run_case);
@@ -205,10 +208,10 @@ class RowReader {
     if (values_.gpus > 1 && values_.nodes == 0 && values_.gpus_per_node == 0)
       set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
     if (counts_steps_alone()) run.environment.facts.erase(std::string(fact_key<"import.sample_unit">.name));
+    if (!has_known_step()) set_fact(run.environment.facts, fact_key<"import.step_time">, "not said");
     if (has_useless_batch()) {
       set_fact(run.environment.facts, fact_key_of<"note.*">(1),
-               "the throughput counts tokens and the batch does not: the run has a batch of one token per GPU, so that its throughput is as "
-               "stated, and its step time is not that of a step");
+               "the throughput counts tokens and the batch does not: how long a step takes is not known");
     }
     store::StepRecord step;
     step.duration_ns = step_ns(run.run_case);
@@ -258,7 +261,7 @@ void read_table(std::string_view text, const std::string& origin, const TableOpt
     any = true;
   }
   if (!any && is_report)
-    throw Error(ErrorCode::kBadInput, fmt::format("{} has no finished, valid run with a step time", origin), 0, origin);
+    throw Error(ErrorCode::kBadInput, fmt::format("{} has no finished, valid run with a step time or a throughput", origin), 0, origin);
   if (!any) throw Error(ErrorCode::kBadInput, fmt::format("{} has a header and no rows", origin), 0, origin);
 }
 

@@ -29,14 +29,16 @@ struct TableOptions {
 ///   options;
 /// - all other columns become tags.
 /// A batch is one of samples, so that with a throughput of tokens (tokens_per_second) it says nothing about steps: the step time counts,
-/// or where there is none, the run has a batch of one token per GPU, keeps the stated batch as an option of its strategy, and a note says so.
+/// or where there is none, the throughput does, the run keeps the stated batch as an option of its strategy, and a note says so.
+/// Where no batch is stated (has_known_batch), a throughput does not say how long a step takes: fact import.step_time. The stored step then
+/// is one of a sample per GPU, which has the throughput.
 /// A global batch is that of all copies of the model, and batch_per_gpu that of one. Rows with a global batch are
 /// strong scaling, unless the batch per GPU of rows that differ in nothing but size is the same and the global batch
 /// is not: then they are weak scaling. A column "scaling" decides instead, where there is one.
 /// Also what `ddbench report --format csv` writes: its cases and step times; rows of runs that failed or are invalid are left
 /// out, and a note says what the file says of where its figures come from.
 /// Device, backend, strategy, precision and optimizer are empty where no column has them: they are not known. Other
-/// fields without a column have RunCase's defaults, but the batch: 1 a GPU. Rows of equal cases are repetitions.
+/// fields without a column have RunCase's defaults, but the batch: 1 a GPU, which is not known. Rows of equal cases are repetitions.
 ///
 /// Throws Error{kBadInput} that names file, line and column on the first thing that is wrong.
 void read_table(std::string_view text, const std::string& origin, const TableOptions& options,

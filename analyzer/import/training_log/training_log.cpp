@@ -143,10 +143,11 @@ std::vector<store::StepRecord> steps_of(const std::vector<LogRow>& rows) {
   return steps;
 }
 
-void note_means(const std::vector<LogRow>& rows, std::vector<std::string>& notes) {
+void note_means(const std::vector<LogRow>& rows, Facts& facts, std::vector<std::string>& notes) {
   const std::int64_t steps = rows.size() < 2 ? 1 : rows[1].step - rows[0].step;
-  if (steps > 1)
-    notes.push_back(fmt::format("a row of the log is the mean of {} steps: percentiles and intervals are those of such means", steps));
+  if (steps <= 1) return;
+  set_fact(facts, fact_key<"import.mean_of_steps">, steps);
+  notes.push_back(fmt::format("a row of the log is the mean of {} steps: intervals are those of such means", steps));
 }
 
 }  // namespace
@@ -180,9 +181,9 @@ ImportedRun read_training_log(std::string_view text, const std::string& origin, 
   check_times(content.rows, origin);
   if (options.warmup >= static_cast<int>(content.rows.size()))
     refuse(origin, fmt::format("it has {} rows, and --warmup leaves out {}", content.rows.size(), options.warmup));
-  note_means(content.rows, notes);
   ImportedRun imported;
   store::RunRecord& run = imported.run;
+  note_means(content.rows, run.environment.facts, notes);
   set_program(run.run_case, {options.name.empty() ? std::string(to_string(format)) : options.name});
   set_sizes(content.job, options, origin, run);
   set_batch(global_batch, origin, run.run_case);

@@ -15,27 +15,6 @@ constexpr double kCarriedError = 0.05;  // of a curve on another number of ranks
 constexpr double kBetweenSizesError = 0.03;  // bursts and algorithms make curves between sizes no lines
 constexpr double kOneSizeTolerance = 0.02;
 
-/// Messages one after the other, and bytes that the busiest rank sends, for each byte of the collective.
-struct RingTerms {
-  double messages = 0;
-  double per_byte = 0;
-};
-RingTerms ring_terms(const std::string& function, double n) {
-  if (n <= 1) return {};
-  if (function == "all_reduce") return {2 * (n - 1), 2 * (n - 1) / n};
-  if (function == "push" || function == "pull") return {1, n - 1};  // one server sends to all others, or they to it
-  if (function == "broadcast" || function == "reduce" || function == "gather" || function == "scatter")
-    return {n - 1, 1};
-  return {n - 1, (n - 1) / n};
-}
-
-/// Messages of a ring over several nodes that go from one node to another.
-double crossings(const std::string& function, const ClusterShape& shape) {
-  const double messages = ring_terms(function, shape.gpus()).messages;
-  if (function == "push" || function == "pull" || shape.gpus() <= 1) return messages;
-  return messages * (shape.nodes - 1) / (shape.gpus() - 1);
-}
-
 /// Time of no bytes: where the line through the two smallest sizes begins, no less than 0.
 double latency_of(const CostCurve& curve) {
   if (curve.time_ns.size() < 2) return 0;
@@ -49,6 +28,12 @@ double latency_of(const CostCurve& curve) {
 double latency_error(const CostCurve& curve) {
   constexpr double kSmall = 65'536;
   return curve.time_ns.begin()->first > kSmall ? 0.5 : 0;
+}
+
+/// Of a curve of one tier. Empty if its sizes do not determine it.
+std::optional<double> message_ns(const std::string& function, const CostCurve* curve) {
+  if (curve == nullptr || curve->time_ns.size() < 2) return {};
+  return latency_of(*curve) / collective_terms(function, curve->shape).messages;
 }
 
 /// Empty if one size does not determine another.
@@ -85,7 +70,18 @@ std::string what_to_measure(bool network, const ClusterShape& shape) {
 }  // namespace
 
 void CollectiveCosts::add(const std::string& function, CostCurve curve) {
-  if (!curve.time_ns.empty() && curve.shape.gpus() > 1) curves_.emplace(function, std::move(curve));
+  if (curve.time_ns.empty() || curve.shape.gpus() <= 1) return;
+  if (curve.shape.nodes > 1 ? has_requested_network_ : has_requested_inside_) return;
+  curves_.emplace(function, std::move(curve));
+}
+
+void CollectiveCosts::set_requested() {
+  for (const auto& [function, curve] : curves_) (curve.shape.nodes > 1 ? has_requested_network_ : has_requested_inside_) = true;
+}
+
+bool CollectiveCosts::has_tier(bool network) const {
+  if (nominal_ || (network && link_)) return true;
+  return std::any_of(curves_.begin(), curves_.end(), [&](const auto& entry) { return (entry.second.shape.nodes > 1) == network; });
 }
 
 CollectiveCosts::Found CollectiveCosts::same_shape(const std::string& function, const ClusterShape& shape) const {
@@ -111,6 +107,23 @@ CollectiveCosts::Found CollectiveCosts::of_tier(const std::string& function, boo
   return best;
 }
 
+/// The inner tier's messages take what its own curve says, at most the mean of all messages, and the crossings the rest.
+CollectiveCosts::Hops CollectiveCosts::hops_of(const Found& outer, double latency_ns, const std::string& function,
+                                               const ClusterShape& shape) const {
+  const CollectiveTerms terms = collective_terms(outer.function, outer.curve->shape);
+  const double inner_messages = terms.messages - terms.crossings;
+  const Found inner = of_tier(function, false, shape);
+  const std::optional<double> inside = message_ns(inner.function, inner.curve);
+  Hops hops;
+  hops.is_split = inner_messages == 0 || inside.has_value();
+  if (inside) {
+    hops.inside_ns = inner_messages > 0 ? std::min(*inside, latency_ns / terms.messages) : *inside;
+    hops.inside_error = latency_error(*inner.curve);
+  }
+  hops.between_ns = (latency_ns - inner_messages * hops.inside_ns) / terms.crossings;
+  return hops;
+}
+
 Measured<CollectiveCost> CollectiveCosts::carried(const Found& found, const std::string& function, double bytes,
                                                   const ClusterShape& shape, bool network) const {
   const CostCurve& curve = *found.curve;
@@ -120,21 +133,23 @@ Measured<CollectiveCost> CollectiveCosts::carried(const Found& found, const std:
                                         found.function, curve.time_ns.begin()->first, bytes,
                                         what_to_measure(network, shape)));
   }
-  const RingTerms there = ring_terms(found.function, curve.shape.gpus());
-  const RingTerms here = ring_terms(function, shape.gpus());
-  // A curve over nodes with one GPU each gives the cost of crossing nodes; the rest of the ring belongs to
-  // the inner tier.
-  const bool crosses = network && curve.shape.gpus_per_node == 1;
-  const double messages = crosses ? crossings(function, shape) : here.messages;
-  const double latency = std::min(latency_of(curve), *time) * messages / there.messages;
-  const double moved = (*time - std::min(latency_of(curve), *time)) * here.per_byte / there.per_byte;
+  const CollectiveTerms there = collective_terms(found.function, curve.shape);
+  const CollectiveTerms here = collective_terms(function, shape);
+  const double measured_ns = std::min(latency_of(curve), *time);
+  const Hops hops = network ? hops_of(found, measured_ns, function, shape) : Hops{0, measured_ns / there.messages};
+  const double between = network ? hops.between_ns * here.crossings : 0;
+  const double inside = hops.inside_ns * (network ? here.messages - here.crossings : here.messages);
+  const double moved = (*time - measured_ns) * (network ? here.per_node / there.per_node : here.per_rank / there.per_rank);
   const bool same = found.function == function && curve.shape == shape;
   CollectiveCost cost;
-  cost.ns = network ? latency * latency_scale_ + moved * per_byte_scale_ : latency + moved;
+  cost.ns = network ? between * latency_scale_ + inside + moved * per_byte_scale_ : inside + moved;
   const double read = curve.time_ns.contains(bytes) ? 0 : kBetweenSizesError;
   cost.relative_error = std::hypot(curve.relative_error, read, same ? 0.0 : kCarriedError);
-  if (!same && cost.ns > 0)
-    cost.relative_error = std::hypot(cost.relative_error, latency_error(curve) * latency / (latency + moved));
+  if (same || cost.ns <= 0) return cost;
+  const double of_curve = latency_error(curve) * (network ? between : inside);
+  const double of_inner = hops.inside_error * inside;
+  const double of_split = hops.is_split ? 0 : between - measured_ns * here.messages / there.messages;
+  cost.relative_error = std::hypot(cost.relative_error, std::hypot(of_curve, of_inner, of_split) / (between + inside + moved));
   return cost;
 }
 
@@ -155,25 +170,22 @@ Measured<CollectiveCost> CollectiveCosts::nominal(const std::string& function, d
 
 Measured<CollectiveCost> CollectiveCosts::linked(const std::string& function, double bytes,
                                                  const ClusterShape& shape) const {
-  const RingTerms terms = ring_terms(function, shape.gpus());
-  std::optional<double> message_ns = link_->latency_ns;
-  for (const bool network : {true, false}) {
-    const Found found = of_tier(function, network, shape);
-    if (message_ns || found.curve == nullptr || found.curve->time_ns.size() < 2) continue;
-    message_ns = latency_of(*found.curve) / ring_terms(found.function, found.curve->shape.gpus()).messages;
-  }
-  if (!message_ns) {
+  std::optional<double> crossing_ns = link_->latency_ns;
+  if (const Found outer = of_tier(function, true, shape); !crossing_ns && outer.curve != nullptr && outer.curve->time_ns.size() > 1)
+    crossing_ns = hops_of(outer, latency_of(*outer.curve), function, shape).between_ns;
+  if (const Found inner = of_tier(function, false, shape); !crossing_ns) crossing_ns = message_ns(inner.function, inner.curve);
+  if (!crossing_ns) {
     return Missing::missing("the latency of the link is not known: give --link RATE,LATENCY as in 1gbit,50us, or a run of "
                             "`ddbench micro` as --network");
   }
+  const CollectiveTerms terms = collective_terms(function, shape);
   CollectiveCost cost;
-  cost.ns = crossings(function, shape) * *message_ns * latency_scale_ + terms.per_byte * bytes * 1e9 / link_->bytes_per_s * per_byte_scale_;
+  cost.ns = terms.crossings * *crossing_ns * latency_scale_ + terms.per_node * bytes * 1e9 / link_->bytes_per_s * per_byte_scale_;
   cost.relative_error = kCarriedError;
   return cost;
 }
 
-/// For a ring: the remaining messages have the inner tier's latency, and the slower tier determines the time
-/// for the bytes.
+/// The slower tier determines the time for the bytes.
 Measured<CollectiveCost> CollectiveCosts::over_two_tiers(const Found& outer, const std::string& function, double bytes,
                                                          const ClusterShape& shape) const {
   const Measured<CollectiveCost> between =
@@ -185,9 +197,9 @@ Measured<CollectiveCost> CollectiveCosts::over_two_tiers(const Found& outer, con
   const Measured<CollectiveCost> inside = carried(inner, function, bytes, shape, false);
   if (!inside) return inside;
   CollectiveCost cost = *between;
-  if (link_ || outer.curve->shape.gpus_per_node == 1) {
-    const double rest = ring_terms(function, shape.gpus()).messages - crossings(function, shape);
-    const double added = rest * latency_of(*inner.curve) / ring_terms(inner.function, inner.curve->shape.gpus()).messages;
+  if (link_) {  // a curve's latency has those inside
+    const CollectiveTerms terms = collective_terms(function, shape);
+    const double added = (terms.messages - terms.crossings) * message_ns(inner.function, inner.curve).value_or(0);
     cost.ns += added;
     if (added > 0) cost.relative_error = std::hypot(cost.relative_error, latency_error(*inner.curve) * added / cost.ns);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/extrapolate/size_law.h"
+#include "analyzer/predict/network/collective_terms.h"
 #include "analyzer/predict/network/nccl_model.h"
 #include "core/measured.h"
 
@@ -47,11 +48,18 @@ enum class CollectiveAlgorithm {
 /// of a ring and the rest by the bytes that a ring moves: 2(n-1) alpha + 2(n-1)/n S beta for all_reduce
 /// (Patarasuk and Yuan 2009), half of both for reduce_scatter and all_gather, and for broadcast (n-1) alpha + S beta.
 /// A ring over k nodes crosses between nodes in (k-1) of every (n-1) messages, the others have the latency of the inner tier;
-/// it moves bytes as fast as the slower of its tiers. A function that was not measured is taken from
-/// another one's curve by the same formulas.
+/// it moves bytes as fast as the slower of its tiers. The latency of a curve over nodes of several GPUs is split between
+/// the tiers by a curve of the inner one. Without such a curve all of it is taken as that of the crossings, and the error
+/// covers that all messages are alike. The GPUs of a node share its link (collective_terms()). A function that was not
+/// measured is taken from another one's curve by the same formulas.
 class CollectiveCosts {
  public:
   void add(const std::string& function, CostCurve curve);
+  /// The curves so far were asked for: add() leaves out later ones of their tiers (between nodes, inside a node), whatever
+  /// their function and shape.
+  void set_requested();
+  /// Whether anything states the costs of that tier.
+  bool has_tier(bool network) const;
   void set_link(const SpecifiedLink& link) { link_ = link; }
   /// Nodes as in NCCL's tuning model: they give the cost of collectives on every shape, instead of curves and
   /// link.
@@ -70,6 +78,14 @@ class CollectiveCosts {
     const CostCurve* curve = nullptr;
     std::string function;
   };
+  /// Latency of a message by tier, of a curve between nodes.
+  struct Hops {
+    double between_ns = 0;
+    double inside_ns = 0;
+    double inside_error = 0;  ///< relative
+    bool is_split = true;     ///< false: the inner tier's part is not known and is within between_ns
+  };
+  Hops hops_of(const Found& outer, double latency_ns, const std::string& function, const ClusterShape& shape) const;
   Found same_shape(const std::string& function, const ClusterShape& shape) const;
   Found of_tier(const std::string& function, bool network, const ClusterShape& near) const;
   Measured<CollectiveCost> carried(const Found& found, const std::string& function, double bytes,
@@ -86,6 +102,8 @@ class CollectiveCosts {
   CollectiveAlgorithm algorithm_ = CollectiveAlgorithm::kUsual;
   double latency_scale_ = 1;
   double per_byte_scale_ = 1;
+  bool has_requested_network_ = false;
+  bool has_requested_inside_ = false;
 };
 
 }  // namespace ddbench::analyzer

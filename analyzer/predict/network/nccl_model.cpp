@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "analyzer/predict/network/collective_terms.h"
+
 namespace ddbench::analyzer {
 namespace {
 
@@ -54,11 +56,17 @@ double ring_steps(const std::string& function, double n) {
   return n - 1;
 }
 
+/// Not over a ring: each rank to each other one, or one server to all.
+bool is_sent_directly(const std::string& function) {
+  return function == "all_to_all" || function == "push" || function == "pull";
+}
+
 class Model {
  public:
   Model(const NcclNode& node, const ClusterShape& shape)
       : node_(node),
         constants_(constants_of(node.gpu)),
+        shape_(shape),
         nodes_(shape.nodes),
         n_(shape.gpus()),
         scale_(shape.nodes >= 4 ? 2 : shape.nodes > 1 ? 1 : 0),
@@ -68,14 +76,19 @@ class Model {
 
   double ring_us(const std::string& function, double bytes, std::size_t protocol) const {
     const ByProtocol& inside = node_.nvlink ? kRingNvlink : kRingPci;
-    const double steps = ring_steps(function, n_);
-    const double crossings = nodes_ > 1 ? (function == "all_reduce" ? 2 : 1) * (nodes_ - 1) : 0;
+    const CollectiveTerms terms = collective_terms(function, shape_);
+    const double steps = is_sent_directly(function) ? terms.messages : ring_steps(function, n_);
+    const double crossings = terms.crossings;
     const double latency = kRingBase[protocol] +
                            std::max(0.0, steps - crossings) * (nodes_ > 1 ? std::max(inside[protocol], kNetOverhead[protocol])
                                                                           : inside[protocol]) +
                            crossings * kRingNet[protocol];
     // A bus bandwidth is that of a ring whose ranks send steps / n of the bytes; broadcast and reduce pipeline all of them.
-    const double share = function == "broadcast" || function == "reduce" ? 1 : steps / n_;
+    double share = function == "broadcast" || function == "reduce" ? 1 : steps / n_;
+    if (is_sent_directly(function)) {  // the NICs of a node send for all its GPUs
+      share = terms.per_rank * bus_ / (shape_.gpus_per_node > 1 ? node_.intra_gb_per_s : bus_);
+      if (nodes_ > 1) share = std::max(share, terms.per_node * bus_ / node_.inter_gb_per_s);
+    }
     return latency + bytes * share / (ring_rate(protocol) * 1e3);
   }
 
@@ -100,6 +113,7 @@ class Model {
 
   const NcclNode& node_;
   const GpuConstants constants_;
+  const ClusterShape shape_;
   double nodes_;
   double n_;
   std::size_t scale_;  // index of constants by nodes

@@ -32,9 +32,9 @@ enum class NcclAlgorithm { kFastest, kRing, kTree };
 /// and formulas are those of NVIDIA/nccl src/graph/tuning.cc, 2.30.7: time = latency + bytes over the
 /// algorithm's bandwidth. It uses two figures of a machine, not its topology: compared with published
 /// all_reduces of 2 to 8 A100 it is 4 to 35% too fast from 16 MiB on
-/// (tests/unit/analyzer/predict/network/nccl_model_test.cpp). Functions without an algorithm there
-/// (all_to_all) are taken as one step of all bytes. Missing if there are several nodes without a known
-/// network.
+/// (tests/unit/analyzer/predict/network/nccl_model_test.cpp). all_to_all, push and pull have no algorithm there:
+/// they are taken as direct sends, which share the NICs of a node (collective_terms()). Missing if there are several
+/// nodes without a known network.
 Measured<double> nccl_model_ns(const NcclNode& node, const std::string& function, double bytes, const ClusterShape& shape,
                                NcclAlgorithm algorithm = NcclAlgorithm::kFastest);
 

@@ -117,10 +117,10 @@ void create_shared_store(const fs::path& file, const std::string& group) {
   require_suitable(directory, owner);
   UniqueFd created(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!created && errno == EEXIST) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("{0} is there already; `{1}` lets the group of its directory write it",
-                            file.string(), shell_words({"chmod", "g+rw", file.string()})),
-                EEXIST, file.string());
+    const std::string what_to_do =
+        is_shared(file) ? fmt::format("its group {} may write it already: name it with --db or DDBENCH_DB", group_of(file))
+                        : fmt::format("`{}` lets the group of its directory write it", shell_words({"chmod", "g+rw", file.string()}));
+    throw Error(ErrorCode::kBadInput, fmt::format("{} is there already; {}", file.string(), what_to_do), EEXIST, file.string());
   }
   if (!created) fail("create", file);
   give_to_group(created, owner, kFileMode, file);

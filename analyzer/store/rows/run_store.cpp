@@ -94,20 +94,42 @@ void RunStore::delete_spans(const RunId& id) {
   transaction.commit();
 }
 
-std::vector<RunRecord> RunStore::runs(const Query& query) const {
-  std::string condition;
+namespace {
+
+struct RunCondition {
+  std::string sql;  ///< empty: all runs
   std::vector<std::string> texts;
+};
+
+RunCondition condition_of(const Query& query) {
+  RunCondition condition;
   const auto require = [&](const char* column, std::string_view text) {
     if (text.empty()) return;
-    condition += fmt::format("{}{} = ?", condition.empty() ? "" : " AND ", column);
-    texts.emplace_back(text);
+    condition.sql += fmt::format("{}{} = ?", condition.sql.empty() ? "" : " AND ", column);
+    condition.texts.emplace_back(text);
   };
   require("sweep_id", query.sweep_id);
   require("name", query.name);
   if (query.state) require("state", to_string(*query.state));
   if (!query.case_key.empty()) require("case_key", stored_case_key(query.case_key));
   require("fingerprint", query.fingerprint);
-  return select_runs(impl_->database, condition, texts, query.limit, impl_->leave_out(), &impl_->cases);
+  return condition;
+}
+
+}  // namespace
+
+std::vector<RunRecord> RunStore::runs(const Query& query) const {
+  const RunCondition condition = condition_of(query);
+  return select_runs(impl_->database, condition.sql, condition.texts, query.limit, impl_->leave_out(), &impl_->cases);
+}
+
+std::int64_t RunStore::count(const Query& query) const {
+  const RunCondition condition = condition_of(query);
+  Statement statement = impl_->database.prepare("SELECT count(*) FROM run" + (condition.sql.empty() ? "" : " WHERE " + condition.sql));
+  int place = 0;
+  for (const std::string& text : condition.texts) statement.bind_one(++place, text);
+  statement.step();
+  return statement.integer(0);
 }
 
 void RunStore::visit_runs(const std::function<bool(RunRecord&&)>& visit) const {

@@ -92,6 +92,7 @@ class RunStore {
   void on_unreadable(std::function<void(const UnreadableRun&)> handler);
 
   std::vector<RunRecord> runs(const Query& query = {}) const;  ///< newest first; unreadable ones are left out
+  std::int64_t count(const Query& query) const;  ///< of runs(), without its limit; unreadable ones count, too
   /// All runs, newest first, until `visit` returns false; unreadable ones are left out. `visit` may not change
   /// the store.
   void visit_runs(const std::function<bool(RunRecord&&)>& visit) const;

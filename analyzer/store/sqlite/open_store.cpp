@@ -33,15 +33,15 @@ void make_directory_for(const fs::path& file) {
   std::error_code error;
   make_private_directories(directory, error);
   if (error) {
-    throw Error(ErrorCode::kRunFailed,
+    throw Error(ErrorCode::kEnvironment,
                 fmt::format("cannot create the directory {} for the store: {}; name another store with --db",
                             directory.string(), error.message()),
                 error.value(), directory.string());
   }
   const fs::space_info space = fs::space(directory, error);
-  if (!error && space.available < kRoomForNewStoreBytes) {
+  if (!error && space.capacity > 0 && space.available < kRoomForNewStoreBytes) {  // /proc and the like have none
     throw Error(
-        ErrorCode::kRunFailed,
+        ErrorCode::kEnvironment,
         fmt::format("cannot create the store {}: its disk is full; free some space there or name a store on "
                     "another disk with --db",
                     file.string()),
@@ -146,6 +146,17 @@ Database open_for_reading(const fs::path& file) {
   }
 }
 
+void require_existing(const fs::path& file) {
+  std::error_code error;
+  if (fs::exists(file, error)) return;
+  if (error == std::errc::permission_denied) {
+    throw Error(ErrorCode::kEnvironment, fmt::format("{} cannot be reached: its directory is closed to this user", file.string()), EACCES,
+                file.string());
+  }
+  throw Error(ErrorCode::kBadInput, fmt::format("there is no store {}: `ddbench run` makes one, --db names another", file.string()), ENOENT,
+              file.string());
+}
+
 }  // namespace
 
 Database open_store(const fs::path& file, OpenMode mode, std::span<const Migration> migrations) {
@@ -153,13 +164,7 @@ Database open_store(const fs::path& file, OpenMode mode, std::span<const Migrati
   refuse_planted_file(file);
   if (mode == OpenMode::kReadWrite) return open_for_writing(file, migrations);
 
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) {
-    throw Error(
-        ErrorCode::kBadInput,
-        fmt::format("there is no store {}: `ddbench run` makes one, --db names another", file.string()),
-        ENOENT, file.string());
-  }
+  require_existing(file);
   Database database = open_for_reading(file);
   if (needs_migration(database, migrations)) {
     Database copy = Database::temporary(file);

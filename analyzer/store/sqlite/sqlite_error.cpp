@@ -63,6 +63,17 @@ std::string wrong_with_companions(const std::string& file) {
   return {};
 }
 
+ErrorCode code_of(int status) {
+  switch (status & 0xFF) {
+    case SQLITE_NOTADB:
+    case SQLITE_CONSTRAINT: return ErrorCode::kBadInput;
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN: return ErrorCode::kEnvironment;  // mostly found before a run begins
+    default: return ErrorCode::kRunFailed;
+  }
+}
+
 std::string explain(int status, int system_errno, const std::string& file, const std::string& detail) {
   if (is_out_of_space(status, system_errno)) {
     return fmt::format(
@@ -113,10 +124,8 @@ void throw_sqlite_error(sqlite3* database, int status, const std::filesystem::pa
   const int system_errno = database == nullptr ? 0 : sqlite3_system_errno(database);
   std::string detail = database == nullptr ? sqlite3_errstr(status) : sqlite3_errmsg(database);
   if (system_errno != 0) detail += fmt::format(", {}", std::generic_category().message(system_errno));
-  const int primary = status & 0xFF;
-  const bool is_input = primary == SQLITE_NOTADB || primary == SQLITE_CONSTRAINT;
   throw Error(
-      is_input ? ErrorCode::kBadInput : ErrorCode::kRunFailed,
+      wrong_with_companions(file.string()).empty() ? code_of(status) : ErrorCode::kEnvironment,
       fmt::format("cannot {} the store: {}", doing, explain(status, system_errno, file.string(), detail)),
       status, file.string());
 }

@@ -1,7 +1,15 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "analyzer/batch/batch_analysis.h"
+#include "core/run_case/program_case.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
@@ -19,13 +27,24 @@ struct BatchOptions {
   bool json = false;
 };
 
+/// Runs to a target loss, or several batches on one number of GPUs.
+bool is_about_batches(std::span<const store::RunRecord> runs) {
+  std::map<int, std::set<std::int64_t>> batches;
+  for (const store::RunRecord& run : runs) {
+    if (run.run_case.target_loss > 0) return true;
+    if (has_known_batch(run.run_case)) batches[run.run_case.world_size()].insert(run.run_case.global_batch());
+  }
+  return std::any_of(batches.begin(), batches.end(), [](const auto& size) { return size.second.size() > 1; });
+}
+
 int batch(const BatchOptions& options) {
   const auto store = open_store(options.selection.db);
   analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(options.skus);
   for (const std::string& price : options.prices) catalogue.set_price(price);
-  const analyzer::BatchAnalysis analysis =
-      analyzer::batch_analysis(store, select_runs_or_newest_sweep(store, options.selection), catalogue);
-  print(options.json ? reports::batch_json(analysis) + "\n" : reports::batch_text(analysis, stdout_style()));
+  const auto runs = select_runs_or_newest_sweep(store, options.selection, is_about_batches);
+  const analyzer::BatchAnalysis analysis = analyzer::batch_analysis(store, runs, catalogue);
+  const std::string found = options.selection.is_empty() ? runs.front().sweep_id : "";  // the user has not named it
+  print(options.json ? reports::batch_json(analysis) + "\n" : reports::batch_text(analysis, stdout_style(), found));
   return 0;
 }
 

@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analyzer/comparison/compare.h"
 #include "analyzer/comparison/compare_by.h"
@@ -32,9 +36,25 @@ struct CompareOptions {
   throw Error(ErrorCode::kBadInput, message + "\nTry: ddbench compare --help");
 }
 
+/// Both: whoever misspelt two names learns of both.
+std::vector<analyzer::ComparedSide> sides_of(const store::RunStore& store, const std::vector<std::string>& references) {
+  std::vector<analyzer::ComparedSide> sides;
+  std::string refused;
+  for (const std::string& reference : references) {
+    try {
+      sides.push_back(analyzer::compared_side(store, reference));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kBadInput) throw;
+      refused += (refused.empty() ? "" : "\n") + error.message();
+    }
+  }
+  if (!refused.empty()) throw Error(ErrorCode::kBadInput, refused);
+  return sides;
+}
+
 int compare_sides(const store::RunStore& store, const CompareOptions& options) {
-  const analyzer::Comparison comparison =
-      analyzer::compare_runs(store, analyzer::compared_side(store, options.sides[0]), analyzer::compared_side(store, options.sides[1]));
+  std::vector<analyzer::ComparedSide> sides = sides_of(store, options.sides);
+  const analyzer::Comparison comparison = analyzer::compare_runs(store, std::move(sides[0]), std::move(sides[1]));
   print(options.json ? reports::comparison_json(comparison) + "\n"
                      : reports::comparison_text(comparison, stdout_style()));
   return 0;
@@ -45,8 +65,10 @@ int compare_groups(const store::RunStore& store, const CompareOptions& options) 
   const analyzer::GroupComparison groups = analyzer::compare_by(store, runs, options.by, options.reference);
   analyzer::CostTable costs;
   const analyzer::CostOptions cost = cost_options(options.cost, store, runs);
-  if (options.by == "sku" || wants_costs(options.cost, runs))
-    costs = analyzer::cost_table(analyzer::offers_of(groups), priced_catalogue(options.cost), cost);
+  const std::vector<analyzer::Offer> offers = analyzer::offers_of(groups);  // of fewer runs: some cases are left out
+  const bool has_skus = std::any_of(offers.begin(), offers.end(), [](const analyzer::Offer& offer) { return !offer.sku.empty(); });
+  if (options.by == "sku" || has_skus || wants_costs(options.cost, {}))
+    costs = analyzer::cost_table(offers, priced_catalogue(options.cost, runs), cost);
   print(options.json ? reports::groups_json(groups, costs) + "\n"
                      : reports::groups_text(groups, costs, stdout_style()));
   return 0;
@@ -81,7 +103,7 @@ void add_compare_command(CLI::App& app, Action& action) {
   add_examples(*command, {{"compare main candidate", "runs of two names, part by part"},
                           {"compare 4f3a 91c0", "two runs"},
                           {"compare --by network", "all runs of the store, by their network"},
-                          {"compare --by sku --samples 1e9 --price a100=27.2", "cost per SKU"}});
+                          {"compare --by sku --samples 1e9 --price ND96asr_v4=27.2", "cost per SKU"}});
   command->callback([&action, options] { action = [options] { return compare(*options); }; });
 }
 

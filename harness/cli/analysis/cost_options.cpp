@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <ctime>
+#include <set>
 
+#include "analyzer/catalogue/sku_check.h"
 #include "analyzer/cost/curve/curve_costs.h"
 #include "core/error.h"
 #include "analyzer/cost/deadline.h"
@@ -59,9 +61,13 @@ bool wants_costs(const CostCommandOptions& options, std::span<const store::RunRe
          std::any_of(runs.begin(), runs.end(), [](const store::RunRecord& run) { return !run.run_case.sku.empty(); });
 }
 
-analyzer::SkuCatalogue priced_catalogue(const CostCommandOptions& options) {
+analyzer::SkuCatalogue priced_catalogue(const CostCommandOptions& options, std::span<const store::RunRecord> runs) {
   analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(options.skus);
-  for (const std::string& price : options.prices) catalogue.set_price(price);
+  std::set<std::string> skus;
+  for (const store::RunRecord& run : runs) {
+    if (!run.run_case.sku.empty()) skus.insert(run.run_case.sku);
+  }
+  analyzer::set_prices(catalogue, options.prices, skus);
   return catalogue;
 }
 

@@ -78,6 +78,8 @@ analyzer::GateVerdict compare_stored(const GateOptions& options, const analyzer:
   const auto store = open_store(options.db);
   analyzer::GateSide baseline = analyzer::gate_side(store, options.baseline);
   analyzer::GateSide candidate = analyzer::gate_side(store, options.candidate);
+  // A missing baseline is no verdict: a first job has none. What is to be judged has been measured, or its name is wrong.
+  if (candidate.runs.empty()) refuse(fmt::format("--candidate {}: {}", options.candidate, candidate.missing));
   return judge(std::move(baseline), std::move(candidate), policy);
 }
 
@@ -108,7 +110,8 @@ constexpr const char* kReferences =
     R"(A REF is a run id, a sweep id, a part of one, a named baseline, a run's name, or conditions
 field=value[,field=value], as in name=main,state=done. All runs that it matches are repetitions.
 
-Exit codes: 0 no regression, 3 regression, 4 no verdict (it says why), 2 bad usage)";
+Exit codes: 0 no regression, 3 regression, 4 no verdict (it says why), 2 bad usage, or a candidate that
+matches no run)";
 
 }  // namespace
 
@@ -122,7 +125,7 @@ void add_gate_command(CLI::App& app, Action& action) {
   command->add_option("--pairs", options->pairs, "Pairs of runs that --run makes (default 10)");
   command->add_option("--metric", options->metrics,
                       "step_time, throughput, efficiency, exposed, busbw, host_memory, device_memory; default step_time");
-  command->add_option("--threshold", options->threshold, "Accepted change for the worse (default 3%)");
+  command->add_option("--threshold", options->threshold, "Estimated change for the worse up to which there is no regression (default 3%)");
   command->add_option("--policy", options->policy,
                       "TOML file with metrics, thresholds, ... (reports/README.md)");
   command->add_option("--vary", options->vary, "Fields that are meant to differ, e.g. link,bucket_bytes");

@@ -1,10 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "analyzer/gate/run_history.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/command.h"
 #include "harness/cli/options/output.h"
+#include "harness/cli/options/run_selection.h"
 #include "harness/cli/options/shared_options.h"
 #include "reports/chart/svg.h"
 #include "reports/formats/gate/gate.h"
@@ -28,6 +31,11 @@ int history(const HistoryOptions& options) {
   if (!options.where.empty()) conditions = analyzer::parse_conditions(options.where);
   const auto store = open_store(options.db);
   const analyzer::RunHistory result = analyzer::run_history(store, metric, conditions, options.last);
+  if (result.series.empty()) {
+    RunSelection selection;
+    if (!options.where.empty()) selection.where = {options.where};
+    select_runs(store, selection);  // refuses what no run matches; runs that match may be unfinished
+  }
   if (!options.svg.empty())
     reports::write_file(options.svg, reports::figure_svg(analyzer::history_figure(result)));
   print(options.json ? reports::history_json(result) + "\n" : reports::history_text(result, stdout_style()));

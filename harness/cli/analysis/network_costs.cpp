@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <variant>
 
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/import/imported_run.h"
@@ -10,9 +12,28 @@
 #include "analyzer/predict/predict_run.h"
 #include "analyzer/predict/recording.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 
 namespace ddbench::cli {
 namespace {
+
+/// The in-place run of a test first: of runs with equal ranks the first one counts, and MicroRow::usual() is in place, too.
+std::vector<imports::ImportedRun> nccl_tests_in(const std::string& file) {
+  std::vector<imports::ImportedRun> runs;
+  try {
+    runs = imports::read_nccl_tests(imports::read_file(file), file, {});
+  } catch (const Error& error) {
+    std::string message = error.message();
+    const std::size_t remedy = message.rfind(": give ");  // options of the import
+    if (remedy == std::string::npos) throw;
+    message.replace(remedy, 7, fmt::format(": import it (`ddbench import nccl-tests {}`) with ", file));
+    throw Error(error.code(), message + ", and give the run as --network");
+  }
+  std::stable_partition(runs.begin(), runs.end(), [](const imports::ImportedRun& run) {
+    return std::get<NcclTests>(run.run.run_case.work).place == "in_place";
+  });
+  return runs;
+}
 
 void add_network(const store::RunStore& store, const analyzer::SkuCatalogue& catalogue, const std::string& name,
                  analyzer::CollectiveCosts& costs) {
@@ -21,8 +42,7 @@ void add_network(const store::RunStore& store, const analyzer::SkuCatalogue& cat
     if (!node) throw Error(ErrorCode::kBadInput, fmt::format("--network {}: {}", name, node.reason()));
     costs.set_nominal(*node);
   } else if (std::filesystem::is_regular_file(name)) {
-    for (const imports::ImportedRun& run : imports::read_nccl_tests(imports::read_file(name), name, {}))
-      analyzer::add_costs(run.run.run_case, run.collectives, costs);
+    for (const imports::ImportedRun& run : nccl_tests_in(name)) analyzer::add_costs(run.run.run_case, run.collectives, costs);
   } else {
     analyzer::add_costs(store, store.find(name), costs);
   }
@@ -44,6 +64,7 @@ analyzer::CollectiveCosts network_costs(const store::RunStore& store, const std:
   analyzer::CollectiveCosts costs;
   const analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(catalogue_file);
   for (const std::string& network : networks) add_network(store, catalogue, network, costs);
+  costs.set_requested();
   return costs;
 }
 

@@ -14,7 +14,7 @@
 #include "analyzer/import/numbers.h"
 #include "analyzer/predict/back_test.h"
 #include "analyzer/predict/predict_run.h"
-#include "analyzer/predict/recording.h"
+#include "analyzer/predict/replay.h"
 #include "analyzer/scaling/scaling_curve.h"
 #include "core/error.h"
 #include "core/run_case/program_case.h"
@@ -216,7 +216,9 @@ int validate(const PredictCommand& command) {
   const auto store = open_store(command.db);
   RunSelection selection;
   selection.sweep = command.validate;
-  const analyzer::ScalingCurve curve = analyzer::scaling_curve(store, select_runs(store, selection));
+  analyzer::CurveOptions options;
+  options.if_several = "Give a sweep whose runs differ in size only";
+  const analyzer::ScalingCurve curve = analyzer::scaling_curve(store, select_runs(store, selection), options);
   const reports::ValidationReport report{analyzer::validated_sizes(curve),
                                          analyzer::replayed_sizes(store, curve, costs_of_network(store, command)),
                                          curve.counts_samples()};
@@ -256,6 +258,9 @@ int predict(const PredictCommand& command) {
   for (std::string& note : analyzer::assumptions_of(steps, options.what_if)) report.assumptions.push_back(std::move(note));
   options.other_network = !command.networks.empty() || !command.link.empty() || command.algorithm != "auto";
   analyzer::CollectiveCosts costs = costs_of_network(store, command);
+  if (const bool network = steps.shape.nodes > 1; !command.networks.empty() && !costs.has_tier(network))
+    report.assumptions.push_back(fmt::format("collectives {} nodes cost what they did in the run: --network has none",
+                                             network ? "between" : "inside of"));
   analyzer::add_costs(steps, costs);
   use_back_test(store, run, options, report.assumptions);
   const int per_node = command.gpus > 0 ? command.gpus : steps.shape.gpus_per_node;
@@ -264,6 +269,7 @@ int predict(const PredictCommand& command) {
     const auto found = analyzer::predict_step(steps, costs, {count, per_node}, options);
     if (!found) throw_bad(fmt::format("{} nodes of {}: {}", count, per_node, found.reason()));
     report.predictions.push_back(*found);
+    if (found->is_modelled) report.modelled_ratio = found->replay_over_recorded;
   }
   print(command.json ? reports::prediction_json(report) + "\n" : reports::prediction_text(report, stdout_style()));
   return 0;
@@ -310,7 +316,7 @@ void add_predict_command(CLI::App& app, Action& action) {
                         "Instead: each size of this sweep predicted from the smaller ones, by the laws of `ddbench scaling` "
                         "and by replay, beside what was measured");
   add_json_option(*predicted, command->json, "prediction.schema.json, with --validate validation.schema.json");
-  add_examples(*predicted, {{"predict last --nodes 2,8 --link 10gbit,20us", "the newest run over a network as specified"},
+  add_examples(*predicted, {{"predict last --nodes 2,8 --link 10gbit,20us", "the newest run, on one node, over a network as specified"},
                             {"predict RUN --nodes 64 --network MICRO", "over the network that a run of micro measured"},
                             {"predict RUN --nodes 64 --gpus 8 --network Standard_ND96asr_v4", "over the nominal network of a SKU"},
                             {"predict RUN --bucket-mb 25", "the same size with other buckets"}});

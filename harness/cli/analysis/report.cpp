@@ -30,6 +30,7 @@
 #include "reports/formats/mlflow/mlflow.h"
 #include "reports/formats/perfetto/perfetto.h"
 #include "reports/formats/prometheus/prometheus.h"
+#include "reports/formats/terminal/micro.h"
 #include "reports/formats/terminal/text.h"
 #include "reports/tables/next_steps.h"
 #include "reports/text/output_file.h"
@@ -98,25 +99,27 @@ reports::TraceSelection trace_selection(const store::RunStore& store, const stor
 void write_run(const store::RunStore& store, const store::RunId& id, const ReportOptions& options,
                const reports::TextStyle& style, const reports::Sink& sink) {
   if (options.format == "html") {
-    sink(reports::run_html(reports::run_report(store, id)));
+    sink(reports::run_html(reports::run_report(store, id, options.db)));
   } else if (options.format == "markdown") {
-    sink(reports::run_markdown(reports::run_report(store, id)));
-  } else if (options.format == "json") {
-    sink(reports::run_json(analyzer::summarize(store, id, analyzer::SkuCatalogue::load())) + "\n");
+    sink(reports::run_markdown(reports::run_report(store, id, options.db)));
   } else if (options.format == "perfetto") {
     reports::write_perfetto(store, id, trace_selection(store, id, options), sink);
+  } else if (const auto micro = reports::measurements_of_micro(store, store.run(id).value())) {
+    sink(options.format == "json" ? reports::micro_json(*micro) + "\n" : reports::micro_text(*micro, style));
+  } else if (options.format == "json") {
+    sink(reports::run_json(analyzer::summarize(store, id, analyzer::SkuCatalogue::load())) + "\n");
   } else {
     const analyzer::RunSummary summary = analyzer::summarize(store, id, analyzer::SkuCatalogue::load());
-    sink(reports::run_text(summary, style) + reports::next_steps_text(reports::steps_in_store(reports::next_steps_data(summary), options.db), style));
+    sink(reports::run_text(summary, style) + reports::next_steps_text(reports::steps_in_store(reports::next_steps_data(store, summary), options.db), style));
   }
 }
 
 void write_sweep(const store::RunStore& store, const std::string& sweep_id, const ReportOptions& options,
                  const reports::TextStyle& style, const reports::Sink& sink) {
   if (options.format == "html") {
-    sink(reports::sweep_html(reports::sweep_report(store, sweep_id)));
+    sink(reports::sweep_html(reports::sweep_report(store, sweep_id, options.db)));
   } else if (options.format == "markdown") {
-    sink(reports::sweep_markdown(reports::sweep_report(store, sweep_id)));
+    sink(reports::sweep_markdown(reports::sweep_report(store, sweep_id, options.db)));
   } else if (options.format == "json") {
     sink(reports::scaling_json(analyzer::scaling_table(store, sweep_id)) + "\n");
   } else if (options.format == "perfetto") {

@@ -39,10 +39,10 @@ analyzer::CurveCosts costs_of(const analyzer::ScalingCurve& curve, const Scaling
 
 int scaling(ScalingOptions& options) {
   const auto store = open_store(options.selection.db);
-  const analyzer::SkuCatalogue catalogue = priced_catalogue(options.cost);
-  options.curve.catalogue = &catalogue;
   for (const std::string& size : options.predict) options.curve.predict_at.push_back(analyzer::asked_size(size));
   const auto runs = select_runs_or_newest_sweep(store, options.selection);
+  const analyzer::SkuCatalogue catalogue = priced_catalogue(options.cost, runs);
+  options.curve.catalogue = &catalogue;
   const analyzer::CostOptions cost = cost_options(options.cost, store, runs);
   const analyzer::ScalingCurve curve = analyzer::scaling_curve(store, runs, options.curve);
   const analyzer::CurveCosts costs = costs_of(curve, options, catalogue, cost, runs);

@@ -35,8 +35,10 @@ struct ListOptions {
 
 int list_runs(const ListOptions& options) {
   const auto store = open_store(options.db);
-  const std::vector<analyzer::RunSummary> runs = listed_runs(store, options.filter);
-  print(options.json ? reports::run_list_json(runs) + "\n" : reports::run_list_text(runs, stdout_style()));
+  const ListedRecords records = listed_records(store, options.filter);
+  std::vector<analyzer::RunSummary> runs;
+  for (const store::RunRecord& run : records.newest) runs.push_back(analyzer::summarize_for_list(store, run));
+  print(options.json ? reports::run_list_json(runs) + "\n" : reports::run_list_text(runs, stdout_style(), records.all));
   return 0;
 }
 

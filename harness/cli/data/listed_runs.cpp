@@ -35,24 +35,20 @@ bool is_asked_for(const store::RunStore& store, const store::RunRecord& run, con
 
 }  // namespace
 
-std::vector<store::RunRecord> listed_records(const store::RunStore& store, const RunFilter& filter) {
+ListedRecords listed_records(const store::RunStore& store, const RunFilter& filter) {
   const bool by_origin = !filter.user.empty() || !filter.job.empty() || !filter.host.empty();
   store::Query query;
   query.name = filter.name;
   if (!filter.sweep.empty()) query.sweep_id = sweep_with(store, filter.sweep);
   if (!by_origin) query.limit = filter.limit;
-  std::vector<store::RunRecord> records;
+  ListedRecords records;
   for (store::RunRecord& run : store.runs(query)) {
-    if (filter.limit > 0 && records.size() == static_cast<std::size_t>(filter.limit)) break;
-    if (!by_origin || is_asked_for(store, run, filter)) records.push_back(std::move(run));
+    if (by_origin && !is_asked_for(store, run, filter)) continue;
+    ++records.all;
+    if (filter.limit == 0 || records.newest.size() < static_cast<std::size_t>(filter.limit)) records.newest.push_back(std::move(run));
   }
+  if (!by_origin && filter.limit > 0) records.all = store.count(query);
   return records;
-}
-
-std::vector<analyzer::RunSummary> listed_runs(const store::RunStore& store, const RunFilter& filter) {
-  std::vector<analyzer::RunSummary> summaries;
-  for (const store::RunRecord& run : listed_records(store, filter)) summaries.push_back(analyzer::summarize_for_list(store, run));
-  return summaries;
 }
 
 }  // namespace ddbench::cli

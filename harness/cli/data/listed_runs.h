@@ -1,9 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "analyzer/run/run_summary.h"
 #include "analyzer/store/rows/run_store.h"
 
 namespace ddbench::cli {
@@ -18,10 +18,12 @@ struct RunFilter {
   int limit = 20;     ///< the newest; 0: all
 };
 
-/// Newest first. Throws kBadInput if there is no such sweep.
-std::vector<store::RunRecord> listed_records(const store::RunStore& store, const RunFilter& filter);
+struct ListedRecords {
+  std::vector<store::RunRecord> newest;  ///< newest first, at most the limit
+  std::int64_t all = 0;                  ///< how many there are without it
+};
 
-/// The same, as summarize_for_list. Throws kBadInput if there is no such sweep.
-std::vector<analyzer::RunSummary> listed_runs(const store::RunStore& store, const RunFilter& filter);
+/// Throws kBadInput if there is no such sweep.
+ListedRecords listed_records(const store::RunStore& store, const RunFilter& filter);
 
 }  // namespace ddbench::cli

@@ -17,10 +17,9 @@ namespace {
 constexpr double kDay_s = 86'400;
 
 /// Nodes and ranks already exist; the command line must not contradict them.
-void take_world(const launch::StartedWorld& world, RunCase& run_case) {
-  const bool said = run_case.nodes != 1 || run_case.gpus_per_node != 1;
+void take_world(const launch::StartedWorld& world, bool names_world, RunCase& run_case) {
   const bool differs = run_case.nodes != world.nodes || run_case.gpus_per_node != world.gpus_per_node;
-  if (said && differs) {
+  if (names_world && differs) {
     throw Error(ErrorCode::kBadInput,
                 fmt::format("--nodes {} --gpus {}, but {} nodes x {} ranks were started; leave both out",
                             run_case.nodes, run_case.gpus_per_node, world.nodes, world.gpus_per_node));
@@ -91,7 +90,7 @@ void resolve(LauncherCommandOptions& options, RunCase& run_case) {
   std::string arguments = options.arguments;
   launcher.arguments = arguments.empty() ? std::vector<std::string>() : CLI::detail::split_up(arguments);
   launcher.launcher = launch::choose_launcher(options.name, launcher);
-  if (launcher.launcher == launch::Launcher::kEnv) take_world(launch::started_world(), run_case);
+  if (launcher.launcher == launch::Launcher::kEnv) take_world(launch::started_world(), options.names_world, run_case);
 }
 
 bool is_other_started_rank(const LauncherCommandOptions& options) {

@@ -22,6 +22,7 @@ struct LauncherCommandOptions {
   std::string gpu_detail;  ///< "": as $DDBENCH_GPU_DETAIL has it
   std::string arguments;  ///< one string, as a shell would split it
   double start_timeout_s = 120;
+  bool names_world = false;  ///< --nodes or --gpus was given
   launch::LauncherOptions launcher;  ///< after resolve()
 };
 

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string_view>
 
 #include "core/error.h"
 #include "core/run_case/program_case.h"
+#include "harness/cli/options/run_options.h"
 
 namespace ddbench::cli {
 namespace {
@@ -40,6 +42,35 @@ void apply_window(const ProgramOptions& options, RunCase& run_case) {
   if (!std::isfinite(*options.duration_s) || *options.duration_s <= 0 || *options.duration_s > 1e6)
     refuse_option(fmt::format("--duration is {}, but it must be above 0 and at most 1000000 seconds", *options.duration_s));
   run_case.duration_s = *options.duration_s;
+}
+
+bool is_given(const CLI::App& app, const char* name) {
+  const CLI::Option* const option = app.get_option_no_throw(name);
+  return option != nullptr && option->count() > 0;
+}
+
+/// The value of a run's option, the values of a sweep's, or its default.
+std::vector<std::string> values_of(const CLI::App& app, const char* name, const char* usual) {
+  return is_given(app, name) ? text_list(app.get_option(name)->results().back(), name) : std::vector<std::string>{usual};
+}
+
+/// What would be measured as if it had not been given. A sweep may have cases where it has an effect and others.
+void refuse_without_effect(const CLI::App& app) {
+  const auto stays_at = [&](const char* name, const char* usual) {
+    const std::vector<std::string> values = values_of(app, name, usual);
+    return std::all_of(values.begin(), values.end(), [usual](const std::string& value) { return value == usual; });
+  };
+  if (is_given(app, "--prefetch") && stays_at("--data-workers", "0"))
+    refuse_option("--prefetch has no effect without loader threads: add --data-workers N");
+  if (is_given(app, "--base-batch") && stays_at("--lr-rule", "none"))
+    refuse_option("--base-batch has no effect without a rule for the learning rate: add --lr-rule linear or sqrt");
+  if (is_given(app, "--checkpoint-dir") && stays_at("--checkpoint-every", "0"))
+    refuse_option("--checkpoint-dir has no effect on a run that writes no checkpoints: add --checkpoint-every K");
+  if (!is_given(app, "--bucket-mb")) return;
+  for (const std::string& strategy : values_of(app, "--strategy", "ddp")) {
+    if (strategy == "horovod") refuse_option("--bucket-mb has no effect with --strategy horovod: -S fusion_mb=MIB sizes its fusion buffer");
+    if (strategy == "mirrored") refuse_option("--bucket-mb has no effect with --strategy mirrored: -S pack_mb=MIB sizes its packs");
+  }
 }
 
 }  // namespace
@@ -84,6 +115,7 @@ void refuse_inapplicable(const CLI::App& app, const ProgramOptions& options) {
     if (is_program && name == "--warmup" && (options.skip || options.measure || options.duration_s))
       refuse_option("--warmup cannot be combined with a measuring window: --skip says what comes before it");
   }
+  refuse_without_effect(app);
 }
 
 void apply(const ProgramOptions& options, RunCase& run_case) {

@@ -25,8 +25,8 @@ struct ProgramOptions {
 
 void add_program_options(CLI::App& app, ProgramOptions& options);
 
-/// Refuses the options given to `app` that do not apply: to a program, those of the reference workloads, and the reverse.
-/// Throws Error{kBadInput} naming the option.
+/// Refuses the options given to `app` that do not apply: to a program, those of the reference workloads, and the reverse; and those
+/// that have no effect beside the others (`--prefetch` without loader threads). Throws Error{kBadInput} naming the option.
 void refuse_inapplicable(const CLI::App& app, const ProgramOptions& options);
 
 /// Makes it the program's case, if there is one: it states what ddbench knows about the program, which

@@ -10,9 +10,11 @@
 
 #include "core/error.h"
 #include "core/run_case/injected.h"
+#include "core/run_case/program_case.h"
 #include "core/text/number.h"
 #include "harness/cli/options/shared_options.h"
 #include "harness/device/device.h"
+#include "harness/training/injected_faults.h"
 
 namespace ddbench::cli {
 namespace {
@@ -62,11 +64,12 @@ void add_strategy_options(CLI::App& app, RunOptions& options) {
 
 }  // namespace
 
-std::chrono::milliseconds RunOptions::watchdog() const {
+std::chrono::milliseconds RunOptions::watchdog(const RunCase& of) const {
   constexpr double kOfWorkloads_s = 60;
+  constexpr double kOfMicro_s = 600;
   constexpr std::chrono::hours kNever{24 * 365};
-  if (!timeout_s && !program.program.empty()) return kNever;  // its ranks may wait for long, e.g. for an evaluation on one of them
-  return std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s.value_or(kOfWorkloads_s) * 1000));
+  if (!timeout_s && is_program(of)) return kNever;  // its ranks may wait for long, e.g. for an evaluation on one of them
+  return std::chrono::milliseconds(static_cast<std::int64_t>(timeout_s.value_or(is_micro(of) ? kOfMicro_s : kOfWorkloads_s) * 1000));
 }
 
 std::chrono::milliseconds RunOptions::grace() const {
@@ -142,9 +145,10 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       ->check(CLI::IsMember({"auto", "off"}));
   add_sku_options(app, options, kMachine);
   group(app.add_option("--timeout", options.timeout_s,
-                       "Seconds without progress after which the run is stopped and the missing rank named (default: 60). Of a program "
-                       "of yours: seconds in which ranks stay in a collective and none enters or leaves one (default: the missing rank "
-                       "is named, the program goes on). SIGUSR1 to ddbench asks where the ranks are"),
+                       "Seconds without progress after which the run is stopped and the missing rank named (default: 60; with "
+                       "--workload micro 600). Of a program of yours: seconds in which ranks stay in a collective and none enters or "
+                       "leaves one (default: the missing rank is named, the program goes on). SIGUSR1 to ddbench asks where the ranks "
+                       "are"),
         kMachine);
 
   group(app.add_option(
@@ -200,6 +204,15 @@ std::vector<std::int64_t> integer_list(const std::string& text, const std::strin
     values.push_back(*value);
   }
   return values;
+}
+
+void check_injected(const RunCase& run_case) {
+  const char* const text = std::getenv(kInjectVariable);
+  if (text == nullptr || !is_reference(run_case)) return;
+  const int rank = ddp::fault_plan(text).rank;
+  if (rank < run_case.world_size()) return;
+  throw Error(ErrorCode::kBadInput, fmt::format("{} is \"{}\", but there is no rank {}: the last one is rank {}", kInjectVariable, text,
+                                                rank, run_case.world_size() - 1));
 }
 
 std::int64_t bucket_bytes_of(const std::string& mebibytes) {

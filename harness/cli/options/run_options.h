@@ -39,8 +39,9 @@ struct RunOptions {
   bool json = false;
   bool quiet = false;
 
-  /// How long a program computes or evaluates between two collectives is its own business.
-  std::chrono::milliseconds watchdog() const;
+  /// How long a program computes or evaluates between two collectives is its own business; one size of a microbenchmark may take
+  /// minutes over a slow link.
+  std::chrono::milliseconds watchdog(const RunCase& of) const;
   std::chrono::milliseconds grace() const;
 };
 
@@ -50,6 +51,10 @@ void add_sku_options(CLI::App& app, RunOptions& options, const char* group);
 
 /// Puts the values given as text into the case and checks them. Throws Error{kBadInput} naming the option.
 void resolve(RunOptions& options);
+
+/// Refuses DDBENCH_INJECT with a rank that `run_case`, the largest one of those to be run, does not have: nothing would be injected.
+/// Throws Error{kBadInput} naming it; also for what cannot be read.
+void check_injected(const RunCase& run_case);
 
 /// The bytes of --bucket-mb. Throws Error{kBadInput} naming it unless it is a number above 0 and at most
 /// 1,000,000.

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "analyzer/run/run_reference.h"
 #include "core/error.h"
@@ -72,12 +74,18 @@ std::vector<store::RunRecord> select_runs(const store::RunStore& store, const Ru
                   selection.where.empty() ? "" : " --where ", fmt::join(selection.where, " --where ")));
 }
 
-std::vector<store::RunRecord> select_runs_or_newest_sweep(const store::RunStore& store,
-                                                          const RunSelection& selection) {
+std::vector<store::RunRecord> select_runs_or_newest_sweep(const store::RunStore& store, const RunSelection& selection,
+                                                          const std::function<bool(std::span<const store::RunRecord>)>& suits) {
   if (!selection.is_empty()) return select_runs(store, selection);
+  std::vector<store::RunRecord> newest;
+  std::set<std::string> seen;
   for (const store::RunRecord& run : store.runs()) {
-    if (!run.sweep_id.empty()) return runs_of_sweep(store, run.sweep_id);
+    if (run.sweep_id.empty() || !seen.insert(run.sweep_id).second) continue;
+    std::vector<store::RunRecord> runs = runs_of_sweep(store, run.sweep_id);
+    if (!suits || suits(runs)) return runs;
+    if (newest.empty()) newest = std::move(runs);
   }
+  if (!newest.empty()) return newest;
   throw Error(
       ErrorCode::kBadInput,
       fmt::format("{} holds no sweep: run one with `ddbench sweep`, or choose runs with --where field=value",

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,8 +31,9 @@ std::string sweep_with(const store::RunStore& store, const std::string& id_or_pa
 /// Oldest first. Throws Error{kBadInput} stating the existing values when nothing matches.
 std::vector<store::RunRecord> select_runs(const store::RunStore& store, const RunSelection& selection);
 
-/// The same; without a selection the runs of the newest sweep. Throws Error{kBadInput} when there is none.
-std::vector<store::RunRecord> select_runs_or_newest_sweep(const store::RunStore& store,
-                                                          const RunSelection& selection);
+/// The same; without a selection the runs of the newest sweep that suits, else of the newest one. Without `suits` each does.
+/// Throws Error{kBadInput} when there is none.
+std::vector<store::RunRecord> select_runs_or_newest_sweep(const store::RunStore& store, const RunSelection& selection,
+                                                          const std::function<bool(std::span<const store::RunRecord>)>& suits = {});
 
 }  // namespace ddbench::cli

@@ -58,7 +58,7 @@ void add_step_options(CLI::App& app, StepOptions& options, const std::string& gr
       ->group(group)
       ->default_str(fmt::format("{}", kMaxTime_s));
   app.add_option("--repeat", options.repeat,
-                 "How often each case is run. auto: until the interval of the step time over runs is within +-margin, 3 to "
+                 "How often each case is run. auto: until the interval of the step time over runs is within +-margin, 5 to "
                  "10 times")
       ->group(group)
       ->capture_default_str();

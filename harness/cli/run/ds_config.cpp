@@ -22,6 +22,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double kBytesPerMebibyte = 1024 * 1024;
+constexpr double kUsualBucketElements = 5e8;  // DeepSpeed's default of reduce_bucket_size
 
 [[noreturn]] void refuse(const std::string& file, const std::string& field, const std::string& why) {
   throw Error(ErrorCode::kBadInput, fmt::format("--ds-config {}: {} {}", file, field, why), 0, file);
@@ -56,6 +57,11 @@ class Fields {
     if (value == nullptr) return std::nullopt;
     if (!value->is_string()) refuse(file_, field, fmt::format("is {}, but it must be a text", text(field)));
     return value->get<std::string>();
+  }
+  /// Whether the file does not state it; "auto" leaves it to somebody else.
+  bool is_missing(const std::string& field) const {
+    const auto found = values_.find(field);
+    return found == values_.end() || found->second.is_null();
   }
   std::string text(const std::string& field) const { return values_.at(field).dump(-1, ' ', true, Json::error_handler_t::replace); }
   const std::string& file() const noexcept { return file_; }
@@ -143,12 +149,23 @@ void read_zero(Fields& fields, DsConfig& config) {
   const auto stage = fields.count(kStage, 0);
   if (stage && *stage > 3) refuse(fields.file(), kStage, fmt::format("is {}, but it must be from 0 to 3", *stage));
   if (stage) config.options.push_back({kStage, "--strategy", *stage == 0 ? "ddp" : fmt::format("zero{}", *stage)});
+  const bool shards_parameters = stage.value_or(0) == 3;
+  const auto bucket_mb = [](double elements) { return in_words(elements * sizeof(float) / kBytesPerMebibyte); };
   constexpr const char* kBucket = "zero_optimization.reduce_bucket_size";
-  if (const auto elements = fields.count(kBucket, 1))
-    config.options.push_back({kBucket, "--bucket-mb", in_words(static_cast<double>(*elements) * sizeof(float) / kBytesPerMebibyte)});
+  if (const auto elements = fields.count(kBucket, 1)) {
+    config.options.push_back({kBucket, "--bucket-mb", bucket_mb(static_cast<double>(*elements))});
+  } else if (fields.is_missing(kBucket) && shards_parameters) {
+    config.notes.push_back(fmt::format("{} is not stated: buckets are those of --bucket-mb. zero3 gathers parameters in them, too, "
+                                       "and DeepSpeed gathers them by module", kBucket));
+  } else if (fields.is_missing(kBucket)) {
+    config.options.push_back({kBucket, "--bucket-mb", bucket_mb(kUsualBucketElements), true});
+  }
   constexpr const char* kOverlap = "zero_optimization.overlap_comm";
-  if (const auto overlap = fields.flag(kOverlap))
+  if (const auto overlap = fields.flag(kOverlap)) {
     config.options.push_back({kOverlap, "--strategy-option", *overlap ? "overlap=on" : "overlap=off"});
+  } else if (fields.is_missing(kOverlap) && !shards_parameters) {  // DeepSpeed overlaps in stage 3 alone
+    config.options.push_back({kOverlap, "--strategy-option", "overlap=off", true});
+  }
   read_offload(fields, config);
 }
 
@@ -242,18 +259,25 @@ DsConfig read_ds_config(const std::string& file, int ranks) {
 }
 
 void apply_ds_config(CLI::App& command, const std::string& file, int ranks) {
-  const DsConfig config = read_ds_config(file, ranks);
+  DsConfig config = read_ds_config(file, ranks);
+  const bool states_strategy = std::any_of(config.options.begin(), config.options.end(),
+                                           [](const DsOption& from) { return from.option == "--strategy"; });
+  const bool is_another_strategy = !states_strategy && command.get_option("--strategy")->count() > 0;
+  std::vector<std::string> defaults;
   for (const DsOption& from : config.options) {
     CLI::Option* const option = command.get_option(from.option);
     std::vector<std::string> results = given(*option, from.value);
     if (const auto batch = other_batch(command, from.option, ranks)) results = {in_words(*batch)};
+    if (from.is_default && (is_another_strategy || !results.empty())) continue;
     if (!results.empty() && !is_same(results.back(), from.value)) {
       refuse(file, from.field, fmt::format("is {} {}, but {} was given. Leave one of them out", from.option, from.value, results.back()));
     }
     if (!results.empty()) continue;
     option->add_result(from.value);
     option->run_callback();
+    if (from.is_default) defaults.push_back(fmt::format("{} ({} {})", from.field, from.option, from.value));
   }
+  if (!defaults.empty()) config.notes.push_back(fmt::format("as DeepSpeed has it where nothing is stated: {}", fmt::join(defaults, ", ")));
   for (const std::string& note : config.notes) print_error(printable(fmt::format("note: --ds-config {}: {}", file, note)) + "\n");
 }
 

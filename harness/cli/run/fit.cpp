@@ -14,6 +14,7 @@
 #include "harness/cli/options/run_options.h"
 #include "harness/cli/options/shared_options.h"
 #include "harness/experiment/run/gpus.h"
+#include "harness/model/architectures/registry.h"
 #include "harness/training/footprint.h"
 #include "reports/formats/terminal/layout/data_table_text.h"
 #include "reports/tables/data_table.h"
@@ -180,14 +181,15 @@ nlohmann::ordered_json json_of(const std::vector<FitRow>& rows, std::int64_t gpu
 }
 
 int fit(FitOptions& options) {
+  ReferenceWorkload asked{options.workload, {}};
+  for (const std::string& text : options.workload_options) asked.options.insert(key_and_value(text, "--workload-option"));
+  workload::make_workload(asked.name, asked.options);  // refuses what it does not know before more is asked for
+  options.run_case.work = std::move(asked);
   const std::int64_t gpu = gpu_bytes(options);
   const std::int64_t room = gpu - static_cast<std::int64_t>(options.reserve);
   if (room <= 0)
     throw Error(ErrorCode::kBadInput, fmt::format("a GPU of {} bytes has no room beside the {} of --reserve", gpu, options.reserve));
   options.run_case.bucket_bytes = bucket_bytes_of(fmt::format("{}", options.bucket_mb));
-  ReferenceWorkload workload{options.workload, {}};
-  for (const std::string& text : options.workload_options) workload.options.insert(key_and_value(text, "--workload-option"));
-  options.run_case.work = std::move(workload);
   for (const std::string& text : options.strategy_options) options.run_case.strategy_options.insert(key_and_value(text, "--strategy-option"));
   options.run_case.device = "cuda";
   const std::vector<FitRow> rows = rows_of(options, room);

@@ -129,7 +129,7 @@ void PairedRuns::Impl::measure_baselines(store::RunStore& store, ProgressLine& p
   for (Side& side : sides) {
     experiment::ExecuteOptions execute;
     execute.executable = own_executable();
-    execute.watchdog = side.options.watchdog();
+    execute.watchdog = side.options.watchdog(side.options.run_case);
     execute.launcher = side.options.launcher.launcher;
     execute.preemption_grace = side.options.grace();
     side.baseline_id = obtain_baseline(side.options, execute, store, progress);
@@ -139,7 +139,7 @@ void PairedRuns::Impl::measure_baselines(store::RunStore& store, ProgressLine& p
 store::RunRecord PairedRuns::Impl::measure_one(Side& side, store::RunStore& store, ProgressLine& progress) {
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
-  execute.watchdog = side.options.watchdog();
+  execute.watchdog = side.options.watchdog(side.options.run_case);
   execute.launcher = side.options.launcher.launcher;
   execute.preemption_grace = side.options.grace();
   execute.sets_rank_variables = side.options.names_ranks;

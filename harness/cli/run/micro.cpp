@@ -28,8 +28,6 @@ namespace ddbench::cli {
 namespace {
 
 struct MicroCommandOptions {
-  MicroCommandOptions() { run.timeout_s = 600; }  // one size of 1 GiB over a slow link takes minutes
-
   RunOptions run;
   std::string operations;
   std::string min_bytes = "8";
@@ -95,7 +93,7 @@ int micro(MicroCommandOptions& options) {
   recover_runs(store);
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
-  execute.watchdog = options.run.watchdog();
+  execute.watchdog = options.run.watchdog(options.run.run_case);
   execute.launcher = launcher;
   execute.preemption_grace = options.run.grace();
   if (options.run.repeats.most > 1) execute.sweep_id = "repeat-" + store::new_run_id();
@@ -136,9 +134,12 @@ void add_micro_command(CLI::App& app, Action& action) {
       "micro", "Benchmark collectives by message size, plus peak GEMM and memory bandwidth");
   const auto options = std::make_shared<MicroCommandOptions>();
   RunOptions& run = options->run;
+  const auto names_world = [&run](const std::string&) { run.launcher.names_world = true; };
   command->add_option("--nodes", run.run_case.nodes, "Nodes (on one machine: network namespaces)")
+      ->each(names_world)
       ->capture_default_str();
   command->add_option("--gpus", run.run_case.gpus_per_node, "GPUs a node; with --device cpu, ranks a node")
+      ->each(names_world)
       ->capture_default_str();
   command->add_option("--link", run.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
   add_choice(*command, "--network", run.run_case.requested_network,

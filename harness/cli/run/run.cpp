@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -40,7 +41,7 @@ void show_result(const SingleRunOptions& options, const MetricsFile& metrics, co
                  const analyzer::SkuCatalogue& catalogue, const store::RunRecord& run) {
   const analyzer::RunSummary summary = analyzer::summarize(store, run.id, catalogue);
   print(options.json ? reports::run_json(summary) + "\n"
-                     : reports::run_text(summary, stdout_style()) + reports::next_steps_text(reports::steps_in_store(reports::next_steps_data(summary), options.db), stdout_style()));
+                     : reports::run_text(summary, stdout_style()) + reports::next_steps_text(reports::steps_in_store(reports::next_steps_data(store, summary), options.db), stdout_style()));
   if (metrics.is_wanted()) metrics.replace(reports::runs_prometheus(std::span(&summary, 1)));
 }
 
@@ -72,11 +73,11 @@ int resume(const SingleRunOptions& options, const MetricsFile& metrics, store::R
   const auto catalogue = analyzer::SkuCatalogue::load();  // report a bad one before the run, not after
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
-  execute.watchdog = options.watchdog();
   execute.launcher = options.launcher.launcher;
   execute.preemption_grace = options.grace();
   execute.resume = std::move(found);
   const store::RunRecord& stopped = execute.resume->run;
+  execute.watchdog = options.watchdog(stopped.run_case);
   for (const std::string& damage : execute.resume->checkpoint.damaged) {
     print_error(fmt::format("passed over: {}\n", printable(damage)));
   }
@@ -101,6 +102,18 @@ void take_over(const SingleRunOptions& options, store::RunStore& store, const st
   experiment::take_over(store, run.id, {.forced = options.force, .waits = waits, .announce = announce});
 }
 
+struct Completed {
+  bool closed = false;  ///< it is stored as done now
+  std::string words;
+};
+
+/// Of a run that was stopped after its last step: nothing is left to train.
+Completed close_complete(store::RunStore& store, const experiment::Resume& found) {
+  const bool closed = experiment::close_if_complete(store, found.run.id);
+  return {closed, fmt::format("run {} had done all its steps: there is nothing to continue{}", found.run.id,
+                              closed ? ", and it is stored as done" : "; not all of them are in the store")};
+}
+
 int resume(SingleRunOptions& options) {
   resolve(options);
   if (const auto exit_code = be_started_rank(options.launcher, {})) return *exit_code;
@@ -108,8 +121,14 @@ int resume(SingleRunOptions& options) {
   store::RunStore::open(path, store::OpenMode::kReadOnly);  // one that is missing must not be created
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   recover_runs(store);
-  take_over(options, store, store.find(options.resume), false);
-  return resume(options, MetricsFile(), store, experiment::find_resume(store, options.resume, options.checkpoint_dir));
+  const store::RunRecord named = store.find(options.resume);
+  const store::RunRecord newest = experiment::newest_continuation(store, named);
+  if (newest.id != named.id)
+    print_error(fmt::format("note: run {} was continued by run {}: that one is continued now\n", named.id, newest.id));
+  take_over(options, store, newest, false);
+  experiment::Resume found = experiment::find_resume(store, named.id, options.checkpoint_dir);
+  if (found.has_all_steps()) throw Error(ErrorCode::kBadInput, close_complete(store, found).words);
+  return resume(options, MetricsFile(), store, std::move(found));
 }
 
 struct RepeatedRun {
@@ -151,6 +170,22 @@ void refuse_micro(const RunCase& run_case) {
     throw Error(ErrorCode::kBadInput, "collectives are measured by `ddbench micro`; `ddbench sweep --workload micro` compares networks or links");
 }
 
+/// Of --continue: the exit code where there was something to continue, else nothing.
+std::optional<int> go_on(const SingleRunOptions& options, const MetricsFile& metrics, const analyzer::SkuCatalogue& catalogue,
+                         store::RunStore& store) {
+  if (const auto newest = experiment::newest_of_name(store, options.run_case.name)) take_over(options, store, *newest, true);
+  auto unfinished = experiment::find_unfinished(store, options.run_case, options.checkpoint_dir);
+  if (!unfinished) return std::nullopt;
+  if (!unfinished->has_all_steps()) return resume(options, metrics, store, *std::move(unfinished));
+  const Completed completed = close_complete(store, *unfinished);
+  const bool ends = completed.closed && !has_started_ranks(options);  // ranks that others started wait for a run
+  print_error(fmt::format("note: {}{}\n", completed.words, ends ? "" : ". A new run starts"));
+  if (!ends) return std::nullopt;
+  const store::RunRecord done = *store.run(unfinished->run.id);
+  show_result(options, metrics, store, catalogue, done);
+  return exit_code_of(done);
+}
+
 int run(SingleRunOptions& options) {
   if (!options.resume.empty()) return resume(options);
   refuse_micro(options.run_case);
@@ -166,14 +201,12 @@ int run(SingleRunOptions& options) {
   auto store = open_store(options.db, store::OpenMode::kReadWrite);
   recover_runs(store);
   if (options.go_on) {
-    if (const auto newest = experiment::newest_of_name(store, options.run_case.name)) take_over(options, store, *newest, true);
-    auto unfinished = experiment::find_unfinished(store, options.run_case, options.checkpoint_dir);
-    if (unfinished) return resume(options, metrics, store, *std::move(unfinished));
+    if (const auto exit_code = go_on(options, metrics, catalogue, store)) return *exit_code;
   }
   ask_machine(options, options.run_case);  // after the search: an earlier start may have had no answer
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
-  execute.watchdog = options.watchdog();
+  execute.watchdog = options.watchdog(options.run_case);
   execute.launcher = options.launcher.launcher;
   execute.preemption_grace = options.grace();
   execute.checkpoint_directory = options.checkpoint_dir;
@@ -231,8 +264,8 @@ void add_run_command(CLI::App& app, Action& action) {
   command
       ->add_option(
           "--resume", options->resume,
-          "Continue a run that was stopped from its newest good checkpoint: an id or a part of one, a name, "
-          "or last")
+          "Continue a run that was stopped, or the newest run that continues it, from its newest good checkpoint: an id or a part of "
+          "one, a name, or last")
       ->group("Checkpoints");
   command
       ->add_flag("--continue", options->go_on,

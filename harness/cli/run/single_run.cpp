@@ -37,7 +37,7 @@ void set_batch(const SingleRunOptions& options, RunCase& run_case) {
 }  // namespace
 
 void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
-  const auto names_ranks = [&options](const std::string&) { options.names_ranks = true; };
+  const auto names_ranks = [&options](const std::string&) { options.names_ranks = options.launcher.names_world = true; };
   app.add_option("--nodes", options.run_case.nodes, "Nodes (on one machine: network namespaces)")
       ->each(names_ranks)
       ->capture_default_str();
@@ -64,6 +64,7 @@ void resolve_case(SingleRunOptions& options) {
   resolve(options);
   set_batch(options, options.run_case);
   validate(options.run_case);
+  check_injected(options.run_case);
   check_sku(options, options.run_case);
   options.names_ranks |= options.program.per_node || options.baseline;
 }

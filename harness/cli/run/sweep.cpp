@@ -102,6 +102,7 @@ int run_cells(const std::vector<experiment::SweepCell>& cells,
     progress.set_heading(cell_heading(cell, done++, repeat_margin > 0 ? 0 : cells.size()));
     execute.repetition = cell.repetition;
     execute.baseline_id = baseline_of(cell.run_case, execute.launcher, store);
+    execute.watchdog = options.watchdog(cell.run_case);
     if (started != nullptr) execute.launcher = started->begin(cell);
     const store::RunRecord run = execute_logged_run(cell.run_case, execute, options, store, progress);
     progress.finish();
@@ -178,6 +179,8 @@ std::vector<experiment::SweepCell> cells_of(SweepOptions& options) {
   auto cells = options.reference ? experiment::with_one_gpu(options.run_case, axes)
                                  : experiment::sweep_cells(options.run_case, axes);
   check_skus(options, cells);
+  const auto is_smaller = [](const auto& a, const auto& b) { return a.run_case.world_size() < b.run_case.world_size(); };
+  check_injected(std::max_element(cells.begin(), cells.end(), is_smaller)->run_case);
   return cells;
 }
 
@@ -206,7 +209,6 @@ int run_sweep(SweepOptions& options, std::vector<experiment::SweepCell>& cells, 
   recover_runs(store);
   experiment::ExecuteOptions execute;
   execute.executable = own_executable();
-  execute.watchdog = options.watchdog();
   execute.launcher = options.launcher.launcher;
   execute.preemption_grace = options.grace();
   if (!options.fresh) execute.sweep_id = experiment::unfinished_sweep(store, cells, margin);
@@ -233,9 +235,20 @@ int run_sweep(SweepOptions& options, std::vector<experiment::SweepCell>& cells, 
   return exit_code;
 }
 
+/// As `micro` does: largest sizes that the memory of this machine holds, where the ranks are on it.
+void limit_micro_cells(const launch::LauncherOptions& launcher, std::vector<experiment::SweepCell>& cells) {
+  const auto measures_collectives = [](const experiment::SweepCell& cell) { return is_micro(cell.run_case); };
+  if (launcher.launcher != launch::Launcher::kLocal || std::none_of(cells.begin(), cells.end(), measures_collectives)) return;
+  const auto available_bytes = host::inspect_machine().available_memory_bytes;
+  for (experiment::SweepCell& cell : cells) {
+    if (available_bytes && measures_collectives(cell)) micro::limit_max_bytes(cell.run_case, *available_bytes);
+  }
+}
+
 int sweep(SweepOptions& options) {
   auto cells = cells_of(options);
   const launch::LauncherOptions& launcher = options.launcher.launcher;
+  limit_micro_cells(launcher, cells);
   for (const experiment::SweepCell& cell : cells) {
     experiment::check_startable(cell.run_case, launcher);
     if (options.repeats.margin > 0 && is_micro(cell.run_case))

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -60,7 +61,7 @@ int serve(const ServeOptions& options) {
   const http::AccessRules rules{given.empty() ? made : given, {"localhost", address}};
   const std::filesystem::path file = store_path(options.db);
   open_store(options.db);  // an error now is better than on every page
-  const StorePages pages(file);
+  const StorePages pages(file, options.db.empty() ? "" : std::filesystem::absolute(file).string());
   http::Server server(address, options.port, {}, [&](const http::ReceivedRequest& request) { return answer(request, rules, pages); });
   print(fmt::format("reports of {} at {}", printable(file.string()), invitation(address, server.port(), made, !rules.token.empty())));
   flush_output();

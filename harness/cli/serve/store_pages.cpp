@@ -66,7 +66,9 @@ http::Reply list_page(const std::filesystem::path& file, const http::RequestTarg
   list.store = file.string();
   list.filters = {{"name", "name", filter.name}, {"sweep", "sweep", filter.sweep}, {"user", "user", filter.user},
                   {"job", "job", filter.job},    {"host", "host", filter.host},    {"limit", "newest runs", std::to_string(filter.limit)}};
-  for (const store::RunRecord& run : listed_records(opened->store, filter)) try {
+  const ListedRecords records = listed_records(opened->store, filter);
+  list.all = records.all;
+  for (const store::RunRecord& run : records.newest) try {
       list.runs.push_back(analyzer::summarize_for_list(opened->store, run));
     } catch (const Error& error) {
       opened->unreadable.push_back(fmt::format("run {} is left out: {}", run.id, error.message()));
@@ -79,7 +81,7 @@ http::Reply metrics_page(const std::filesystem::path& file, const http::RequestT
   const RunFilter filter = filter_of(target);
   const auto opened = open_for_page(file);
   std::vector<analyzer::RunSummary> summaries;
-  for (const store::RunRecord& run : listed_records(opened->store, filter)) try {
+  for (const store::RunRecord& run : listed_records(opened->store, filter).newest) try {
       summaries.push_back(analyzer::summarize(opened->store, run.id));
     } catch (const Error&) {
       // Damaged, or deleted meanwhile: the others are still good.
@@ -87,18 +89,18 @@ http::Reply metrics_page(const std::filesystem::path& file, const http::RequestT
   return {.type = kPrometheusType, .body = reports::runs_prometheus(summaries)};
 }
 
-http::Reply run_page(const std::filesystem::path& file, const std::string& reference) {
+http::Reply run_page(const std::filesystem::path& file, const std::string& db, const std::string& reference) {
   const auto opened = open_for_page(file);
   const reports::PageLinks links = links_from(2);
-  return html(reports::run_html(reports::run_report(opened->store, opened->store.find(reference).id), &links));
+  return html(reports::run_html(reports::run_report(opened->store, opened->store.find(reference).id, db), &links));
 }
 
-http::Reply sweep_page(const std::filesystem::path& file, const std::string& reference) {
+http::Reply sweep_page(const std::filesystem::path& file, const std::string& db, const std::string& reference) {
   const auto opened = open_for_page(file);
   const ReportSubject subject = find_report_subject(opened->store, reference);
   if (subject.sweep_id.empty()) throw Error(ErrorCode::kBadInput, fmt::format("{} is not a sweep: it is run {}", reference, subject.run_ids.front()));
   const reports::PageLinks links = links_from(2);
-  return html(reports::sweep_html(reports::sweep_report(opened->store, subject.sweep_id), &links));
+  return html(reports::sweep_html(reports::sweep_report(opened->store, subject.sweep_id, db), &links));
 }
 
 http::Reply comparison_page(const std::filesystem::path& file, const http::RequestTarget& target) {
@@ -122,8 +124,8 @@ http::Reply StorePages::route(const http::RequestTarget& target) const {
   if (path.empty()) return list_page(store_, target);
   if (path.size() == 1 && path[0] == "compare") return comparison_page(store_, target);
   if (path.size() == 1 && path[0] == "metrics") return metrics_page(store_, target);
-  if (path.size() == 2 && path[0] == "run") return run_page(store_, path[1]);
-  if (path.size() == 2 && path[0] == "sweep") return sweep_page(store_, path[1]);
+  if (path.size() == 2 && path[0] == "run") return run_page(store_, db_, path[1]);
+  if (path.size() == 2 && path[0] == "sweep") return sweep_page(store_, db_, path[1]);
   return message_page(404, "No such page", "The pages are the list of runs, run/ID, sweep/ID, compare?a=ID&b=ID and metrics.", path.size());
 }
 

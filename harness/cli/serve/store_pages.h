@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <utility>
 
 #include "harness/http/server/request_target.h"
 #include "harness/http/server/server.h"
@@ -16,7 +18,8 @@ namespace ddbench::cli {
 ///     /metrics         the listed runs as gauges of Prometheus; filters as for the list
 class StorePages {
  public:
-  explicit StorePages(std::filesystem::path store) : store_(std::move(store)) {}
+  /// `db`: what the commands on its pages name with --db; empty: nothing, as the store is the default.
+  explicit StorePages(std::filesystem::path store, std::string db = {}) : store_(std::move(store)), db_(std::move(db)) {}
 
   /// Opens the store for this reply alone, so that it is always the present one; from any thread. Throws nothing: what cannot be shown
   /// is a page with the reason, with status 400 or 404 (the request's fault) or 500 (a damaged run or store).
@@ -26,6 +29,7 @@ class StorePages {
   http::Reply route(const http::RequestTarget& target) const;
 
   std::filesystem::path store_;
+  std::string db_;
 };
 
 /// A page of one sentence. `depth`: segments of the path of the page that it replaces.

@@ -156,12 +156,15 @@ void print_collected_json(const Collector& collector, std::size_t deleted) {
 
 void print_collected_text(const Collector& collector, std::size_t deleted) {
   std::size_t added = 0;
+  std::size_t failed = 0;
   for (const Outcome& outcome : collector.outcomes()) {
     added += outcome.added;
+    failed += outcome.failure.empty() ? 0 : 1;
     if (outcome.added > 0) print(fmt::format("{}: {} run(s)\n", printable(outcome.source), outcome.added));
   }
-  print(fmt::format("{}: {} run(s) added from {} source(s)", printable(collector.target().string()), added,
-                    collector.outcomes().size()));
+  const std::size_t sources = collector.outcomes().size();
+  print(fmt::format("{}: {} run(s) added from {}{} source(s)", printable(collector.target().string()), added,
+                    failed > 0 ? fmt::format("{} of ", sources - failed) : "", sources));
   print(deleted > 0 ? fmt::format(", {} deleted\n", deleted) : "\n");
 }
 

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr const char* kStoreName = "results.db";
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw Error(ErrorCode::kBadInput, fmt::format("{}: {}", text, why), 0, text);
+  throw Error(ErrorCode::kBadInput, why, 0, text);
 }
 
 bool is_path(std::string_view text) {
@@ -61,13 +61,13 @@ std::vector<fs::path> stores_below(const fs::path& folder) {
 }  // namespace
 
 std::vector<CollectSource> collect_sources(const std::string& text, const fs::path& own) {
-  if (text.empty()) refuse("\"\"", "a source needs a name");
+  if (text.empty()) refuse(text, "a source needs a name");
   if (!is_path(text)) return {host_source(text)};
-  std::error_code ignored;
+  std::error_code error;
   const fs::path path = fs::absolute(text);
-  const fs::file_type type = fs::status(path, ignored).type();
+  const fs::file_type type = fs::status(path, error).type();
   if (type != fs::file_type::directory && type != fs::file_type::regular)
-    refuse(text, "there is no such folder or store");
+    refuse(text, error == std::errc::permission_denied ? "its directory is closed to this user" : "there is no such folder or store");
   std::vector<fs::path> stores = type == fs::file_type::directory ? stores_below(path) : std::vector{path};
   if (stores.empty()) refuse(text, fmt::format("no {} is below this folder", kStoreName));
   std::erase_if(stores, [&](const fs::path& store) {

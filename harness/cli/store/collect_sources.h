@@ -27,8 +27,8 @@ struct CollectSource {
 /// `text` with a "/" before any ":", or that is "." or "..", is a path: a store, or a folder whose stores
 /// (each regular file results.db at any depth; symbolic links are not followed) are sources, in the order of
 /// their paths. Everything else is [USER@]HOST[:STORE]. `own`, the collecting store, is left out. Throws
-/// Error{kBadInput} for a path that is not there, a folder without a store, one that cannot be read, and a
-/// host that is no name.
+/// Error{kBadInput}, whose message does not repeat `text`, for a path that is not there, a folder without a store, one that cannot
+/// be read, and a host that is no name.
 std::vector<CollectSource> collect_sources(const std::string& text, const std::filesystem::path& own);
 
 }  // namespace ddbench::cli

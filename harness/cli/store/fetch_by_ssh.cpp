@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <fstream>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -44,7 +45,9 @@ const std::vector<std::string> kSshOptions{"-T",
 
 std::string remote_command(const HostSource& source, const SshOptions& options) {
   std::vector<std::string> words{"db", "export", "-", "--finished", "--known", "-"};
-  if (!source.store.empty()) words.insert(words.end(), {"--db", source.store});
+  // Words are quoted, so that no shell there expands "~"; ssh starts commands in that user's home.
+  const std::string store = source.store.substr(source.store.starts_with("~/") ? 2 : 0);
+  if (!store.empty()) words.insert(words.end(), {"--db", store});
   return options.remote_ddbench + " " + shell_words(words);
 }
 
@@ -93,6 +96,7 @@ std::string last_words(const fs::path& messages) {
   std::ifstream stream(messages);
   std::string text;
   for (std::string line; std::getline(stream, line);) {
+    if (line.ends_with('\r')) line.pop_back();  // ssh's own lines
     if (line.empty()) continue;
     text += (text.empty() ? "" : "; ") + line;
     if (text.size() > 2 * kMostBytes) text.erase(0, text.size() - kMostBytes);
@@ -112,6 +116,22 @@ std::string why_failed(int status, const fs::path& into, const fs::path& message
   if (WIFEXITED(status) && WEXITSTATUS(status) == kNoCommand)
     words += "; --remote-ddbench names the command there, --ssh the one here";
   return words;
+}
+
+/// Throws for what is neither a store nor empty.
+void require_store(const fs::path& arrived, const std::string& host) {
+  constexpr std::string_view kStoreBegin("SQLite format 3\0", 16);
+  constexpr std::size_t kShownBytes = 60;
+  std::string begin(kShownBytes, '\0');
+  std::ifstream stream(arrived, std::ios::binary);
+  stream.read(begin.data(), kShownBytes);
+  begin.resize(static_cast<std::size_t>(stream.gcount()));
+  if (begin.empty() || begin.starts_with(kStoreBegin)) return;
+  begin.erase(0, begin.find_first_not_of("\r\n"));
+  throw Error(ErrorCode::kBadInput,
+              fmt::format("{} sent something else than a store (does its shell print text at login?): it begins with \"{}\"", host,
+                          printable(begin.substr(0, begin.find_first_of("\r\n")))),
+              0, host);
 }
 
 }  // namespace
@@ -134,6 +154,7 @@ void fetch_by_ssh(const HostSource& source, const SshOptions& options, const fs:
                 source.host);
   if (*status != 0)
     throw Error(ErrorCode::kRunFailed, why_failed(*status, into, messages, options), *status, source.host);
+  require_store(into, source.host);
 }
 
 }  // namespace ddbench::cli

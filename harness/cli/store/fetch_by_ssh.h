@@ -18,10 +18,10 @@ struct SshOptions {
 
 /// Fetches the finished runs of a store on another machine that are not in the file `known` (an id on each
 /// line) into the new file `into`: `ssh HOST ddbench db export - --finished --known -`. Nothing is asked on
-/// the terminal: keys and host keys must be known to ssh. The file is what the other machine sent, whatever
-/// that is; it is empty if there was nothing new. Throws Error{kRunFailed} with what ssh or the other ddbench
-/// reported last, when it ended with an error, took too long or sent too much; Error{kEnvironment} when there
-/// is no ssh.
+/// the terminal: keys and host keys must be known to ssh. A leading "~/" of the store is that user's home. The file is what the other
+/// machine sent, which may be damaged; it is empty if there was nothing new. Throws Error{kRunFailed} with what ssh or the other
+/// ddbench reported last, when it ended with an error, took too long or sent too much; Error{kBadInput} with the first bytes of what
+/// is no SQLite file; Error{kEnvironment} when there is no ssh.
 void fetch_by_ssh(const HostSource& source, const SshOptions& options, const std::filesystem::path& known,
                   const std::filesystem::path& into);
 

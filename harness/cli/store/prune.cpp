@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/facts/facts.h"
 #include "core/text/number.h"
+#include "core/text/quantity.h"
 #include "harness/cli/options/open_store.h"
 #include "harness/cli/options/output.h"
 #include "harness/cli/store/others_runs.h"
@@ -169,15 +170,16 @@ void print_pruned_json(const PruneOptions& options, const PruneChoice& choice, c
 
 void print_pruned_text(const PruneOptions& options, const PruneChoice& choice, const store::PruneResult& result) {
   const char* what = options.spans_only ? "the spans of " : "";
-  if (!options.yes) {
+  if (choice.runs.empty()) {
+    print("nothing to delete\n");
+  } else if (!options.yes) {
     for (const store::RunRecord& run : choice.runs)
       print(fmt::format("{}  {}\n", printable(run.id), printable(run.run_case.name)));
     print(fmt::format("would delete {}{} run(s); nothing was deleted: add --yes to do it\n", what,
                       choice.runs.size()));
   } else {
-    print(fmt::format("deleted {}{} run(s); the store went from {:.1f} to {:.1f} MB\n", what, choice.runs.size(),
-                      static_cast<double>(result.bytes_before) / 1e6,
-                      static_cast<double>(result.bytes_after) / 1e6));
+    print(fmt::format("deleted {}{} run(s); the store went from {} to {}\n", what, choice.runs.size(),
+                      quantity(static_cast<double>(result.bytes_before), "B"), quantity(static_cast<double>(result.bytes_after), "B")));
   }
   if (choice.kept > 0)
     print(fmt::format(

@@ -8,6 +8,7 @@
 #include <exception>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "core/error.h"
 #include "harness/collective/half_sum.h"
@@ -119,7 +120,7 @@ MpiCommunicator::MpiCommunicator(const CommunicatorOptions& options)
 
 MpiCommunicator::~MpiCommunicator() {
   // MPI_Finalize waits for all ranks: after a failure some may never call it.
-  if (aborted_ || std::uncaught_exceptions() > exceptions_at_birth_) return;
+  if (calls_.aborted() || std::uncaught_exceptions() > exceptions_at_birth_) return;
   ::MPI_Op_free(&float16_sum_);
   ::MPI_Op_free(&bfloat16_sum_);
   ::MPI_Comm_free(&ranks_);
@@ -129,12 +130,8 @@ MpiCommunicator::~MpiCommunicator() {
 template <typename Call>
 void MpiCommunicator::run(const char* function, Call call) {
   int error = MPI_SUCCESS;
-  if (!aborted_) {
-    *in_call_ = true;
-    error = call();
-    *in_call_ = false;
-  }
-  if (error == MPI_SUCCESS && !aborted_) return;
+  calls_.run([&] { error = call(); });
+  if (error == MPI_SUCCESS && !calls_.aborted()) return;
   throw Error(ErrorCode::kRunFailed,
               fmt::format("{} failed on rank {} of {}: {}", function, options_.rank, options_.world_size,
                           error == MPI_SUCCESS ? "aborted" : text_of(error)),
@@ -231,11 +228,12 @@ void MpiCommunicator::barrier() {
 }
 
 void MpiCommunicator::abort() noexcept {
-  if (aborted_.exchange(true) || !*in_call_) return;
+  auto under_way = calls_.abort();
+  if (!under_way) return;
   try {
-    std::thread([in_call = in_call_] {
+    std::thread([under_way = std::move(under_way)] {
       std::this_thread::sleep_for(kPatienceOfAbort);
-      if (*in_call) ::_exit(static_cast<int>(ErrorCode::kRunFailed));
+      if (*under_way) ::_exit(static_cast<int>(ErrorCode::kRunFailed));
     }).detach();
   } catch (const std::exception&) {
     ::_exit(static_cast<int>(ErrorCode::kRunFailed));

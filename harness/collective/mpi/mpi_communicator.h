@@ -2,11 +2,10 @@
 
 #include <mpi.h>
 
-#include <atomic>
-#include <memory>
 #include <string>
 
 #include "harness/collective/communicator.h"
+#include "harness/collective/mpi/abortable_calls.h"
 
 namespace ddbench::collective::mpi_backend {
 
@@ -50,9 +49,7 @@ class MpiCommunicator final : public Communicator {
   MPI_Comm ranks_ = MPI_COMM_NULL;
   MPI_Op float16_sum_ = MPI_OP_NULL;
   MPI_Op bfloat16_sum_ = MPI_OP_NULL;
-  // Shared with the thread of abort(), which may outlive this.
-  const std::shared_ptr<std::atomic<bool>> in_call_ = std::make_shared<std::atomic<bool>>(false);
-  std::atomic<bool> aborted_{false};
+  AbortableCalls calls_;
 };
 
 }  // namespace ddbench::collective::mpi_backend

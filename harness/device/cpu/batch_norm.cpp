@@ -49,7 +49,7 @@ void moments(const Bfloat16* x, std::int64_t rows, std::int64_t columns, const f
   moments_loop(x, rows, columns, origin, sums, squares);
 }
 
-/// y = x * factor + offset + residual, cut off at `floor`.
+/// y = x * factor + offset + residual, cut off at `floor`; NaN stays NaN, so that the loss shows it.
 template <typename T>
 [[gnu::always_inline]] inline void affine_loop(const T* x, std::int64_t rows, std::int64_t columns,
                                                const float* __restrict factor, const float* __restrict offset,
@@ -59,12 +59,12 @@ template <typename T>
     if (residual == nullptr) {
       for (std::int64_t c = 0; c < columns; ++c) {
         const float value = load(x, first + c) * factor[c] + offset[c];
-        store(y, first + c, value > floor ? value : floor);
+        store(y, first + c, value <= floor ? floor : value);
       }
     } else {
       for (std::int64_t c = 0; c < columns; ++c) {
         const float value = load(x, first + c) * factor[c] + offset[c] + load(residual, first + c);
-        store(y, first + c, value > floor ? value : floor);
+        store(y, first + c, value <= floor ? floor : value);
       }
     }
   }
@@ -81,7 +81,7 @@ void affine(const Bfloat16* x, std::int64_t rows, std::int64_t columns, const fl
   affine_loop(x, rows, columns, factor, offset, residual, floor, y);
 }
 
-/// Cuts dy off where y is 0 (unless y is null); adds dy to sums and dy * (x - mean) to products.
+/// Cuts dy off where y is 0, but not where it is NaN (unless y is null); adds dy to sums and dy * (x - mean) to products.
 template <typename T>
 [[gnu::always_inline]] inline void gradient_sums_loop(const T* __restrict x, const T* __restrict y,
                                                       std::int64_t rows, std::int64_t columns,
@@ -91,7 +91,7 @@ template <typename T>
     const std::int64_t first = row * columns;
     if (y != nullptr) {
       for (std::int64_t c = 0; c < columns; ++c) {
-        const float gradient = load(y, first + c) > 0.0F ? load(dy, first + c) : 0.0F;
+        const float gradient = load(y, first + c) <= 0.0F ? 0.0F : load(dy, first + c);
         store(dy, first + c, gradient);
         sums[c] += gradient;
         products[c] += gradient * (load(x, first + c) - mean[c]);
@@ -226,7 +226,7 @@ void CpuDevice::batch_norm_backward(const Tensor& x, const Tensor& y, const Tens
   float* const c = b + channels;
   const float* const mean = floats(statistics.mean);
   const float* const inverse = floats(statistics.inverse_deviation);
-  const float keep = write == GradientWrite::kAccumulate ? 1.0F : 0.0F;
+  const bool accumulate = write == GradientWrite::kAccumulate;
   with_elements(
       kName,
       [&](const auto* in, auto* out, auto* gradient, auto* in_gradient) {
@@ -247,8 +247,9 @@ void CpuDevice::batch_norm_backward(const Tensor& x, const Tensor& y, const Tens
           a[i] = static_cast<float>(factor);
           b[i] = static_cast<float>(slope);
           c[i] = static_cast<float>(-factor * shift_sum / count - slope * static_cast<double>(mean[i]));
-          floats(dshift)[i] = keep * floats(dshift)[i] + static_cast<float>(shift_sum);
-          floats(dscale)[i] = keep * floats(dscale)[i] + static_cast<float>(scale_sum);
+          // No product with 0: what is overwritten may be infinity or NaN.
+          floats(dshift)[i] = static_cast<float>(shift_sum) + (accumulate ? floats(dshift)[i] : 0.0F);
+          floats(dscale)[i] = static_cast<float>(scale_sum) + (accumulate ? floats(dscale)[i] : 0.0F);
         }
         input_gradient(in, gradient, rows, channels, a, b, c, in_gradient);
       },

@@ -33,7 +33,7 @@ void add_to(const Bfloat16* x, std::int64_t elements, float* y) {
 template <typename T>
 [[gnu::always_inline]] inline void cut_loop(const T* __restrict y, std::int64_t elements, T* __restrict dy) {
   for (std::int64_t i = 0; i < elements; ++i) {
-    store(dy, i, load(y, i) > 0.0F ? load(dy, i) : 0.0F);
+    store(dy, i, load(y, i) <= 0.0F ? 0.0F : load(dy, i));
   }
 }
 

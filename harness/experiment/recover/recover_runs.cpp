@@ -89,8 +89,8 @@ RecoveredRun complete(store::RunStore& store, store::RunRecord run, const Tempor
   }
   store.update_run(run);
   analyzer::finalize_run(store, run.id);
-  if (run.run_case.checkpoint_every > 0) store_goodput(store, run.id);
   if (was_killed) set_end_to_last_step(store, run.id);
+  if (run.run_case.checkpoint_every > 0) store_goodput(store, run.id);
   return {run.id, run.state, store.steps(run.id).size()};
 }
 

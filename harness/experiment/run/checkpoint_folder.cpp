@@ -4,7 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <algorithm>
+#include <set>
 #include <vector>
 
 #include "analyzer/store/maintenance/shared_store.h"
@@ -12,6 +13,8 @@
 #include "core/facts/facts.h"
 #include "core/files/owned_directory.h"
 #include "core/run_case/scheduler_job.h"
+#include "core/run_case/step_facts.h"
+#include "harness/experiment/ingest/launch_notes.h"
 #include "harness/experiment/run/resume.h"
 
 namespace ddbench::experiment {
@@ -91,9 +94,23 @@ void require_beside_store(const store::RunStore& store, const store::RunId& id, 
 
 }  // namespace
 
+store::RunRecord newest_continuation(const store::RunStore& store, store::RunRecord run) {
+  const std::vector<store::RunRecord> of_case = store.runs({.case_key = case_key(run.run_case)});  // newest first
+  std::set<store::RunId> seen{run.id};  // a store of others may have runs that continue each other in a circle
+  for (;;) {
+    const auto next = std::find_if(of_case.begin(), of_case.end(), [&](const store::RunRecord& other) {
+      return get_fact(other.environment.facts, fact_key<"resumed.from">).value_or("") == run.id && !seen.contains(other.id);
+    });
+    if (next == of_case.end()) return run;
+    seen.insert(next->id);
+    run = *next;
+  }
+}
+
 Resume find_resume(const store::RunStore& store, const std::string& reference, const fs::path& base) {
   Resume resume;
-  resume.run = store.find(reference);
+  const store::RunRecord named = store.find(reference);
+  resume.run = newest_continuation(store, named);
   const std::string& id = resume.run.id;
   if (resume.run.state == store::RunState::kDone) {
     throw Error(ErrorCode::kBadInput, fmt::format("run {} is complete: there is nothing to continue", id));
@@ -107,8 +124,9 @@ Resume find_resume(const store::RunStore& store, const std::string& reference, c
                 fmt::format("run {} wrote no checkpoints; --checkpoint-every K makes a run write them", id));
   }
   resume.directory = *written;
-  // Who may write a shared store may write anything there.
-  if (base.empty() && store::is_shared(store.file())) require_beside_store(store, id, resume.directory);
+  // Who may write a shared store may write anything there, and a run that was merged may say that it continues this one.
+  const bool is_named = *written == get_fact(named.environment.facts, fact_key<"checkpoint.directory">).value_or("");
+  if (base.empty() && (!is_named || store::is_shared(store.file()))) require_beside_store(store, id, resume.directory);
   if (!base.empty()) resume.directory = fs::absolute(base) / resume.directory.filename();
   resume.checkpoint = ddp::find_checkpoint(resume.directory, resume.run.run_case);
   return resume;
@@ -129,7 +147,7 @@ std::optional<store::RunRecord> newest_of_name(const store::RunStore& store, con
 std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCase& run_case,
                                       const fs::path& base) {
   const auto newest = newest_of_name(store, run_case.name);
-  if (!newest || newest->state == store::RunState::kDone) return std::nullopt;
+  if (!newest || newest_continuation(store, *newest).state == store::RunState::kDone) return std::nullopt;
   const store::RunRecord& run = *newest;
   RunCase asked = run_case;
   if (asked.sku.empty()) asked.sku = run.run_case.sku;  // the run may have it from its machine
@@ -146,6 +164,33 @@ std::optional<Resume> find_unfinished(const store::RunStore& store, const RunCas
   if (!ddp::has_checkpoint(directory)) return std::nullopt;
   if (base.empty()) require_beside_store(store, run.id, directory);  // of a merged store, the run may be another's
   return find_resume(store, run.id, base);
+}
+
+namespace {
+
+/// Whether the store has every step that this run itself had to do, of every rank.
+bool has_every_step(const store::RunStore& store, const store::RunRecord& run) {
+  const auto first = static_cast<std::uint32_t>(first_own_step(run.environment.facts));
+  std::vector<std::uint32_t> next(static_cast<std::size_t>(run.run_case.world_size()), first);
+  store.visit_steps(run.id, [&](const store::StepRecord& step) {
+    const auto rank = static_cast<std::size_t>(step.rank);
+    if (rank < next.size() && step.step == next[rank]) ++next[rank];
+  });
+  const auto total = static_cast<std::uint32_t>(run.run_case.total_steps());
+  return std::all_of(next.begin(), next.end(), [total](std::uint32_t done) { return done >= total; });
+}
+
+}  // namespace
+
+bool close_if_complete(store::RunStore& store, const store::RunId& id) {
+  auto run = store.run(id);
+  if (!run || !store::was_stopped(run->state) || !has_every_step(store, *run)) return false;
+  add_notes({fmt::format("{} after its last step: what ranks report at their end may be missing", to_string(run->state))},
+            run->environment.facts);
+  run->state = store::RunState::kDone;
+  run->reason.clear();
+  store.update_run(*run);
+  return true;
 }
 
 }  // namespace ddbench::experiment

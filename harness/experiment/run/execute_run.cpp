@@ -46,12 +46,14 @@ void take_recording(const ProgramRecording& recording, store::RunRecord& run, la
   outcome.notes.insert(outcome.notes.end(), recording.notes.begin(), recording.notes.end());
 }
 
-/// Samples of a run that did what its case says; 0 where that is not known.
+/// Samples that a run trained itself, if it did what its case says; 0 where that is not known.
 double samples_of(const store::RunRecord& run, const launch::LaunchOutcome& outcome) {
   const bool is_whole = outcome.state == store::RunState::kDone && run.run_case.target_loss == 0 &&
                         is_reference(run.run_case);
-  return is_whole ? static_cast<double>(run.run_case.global_batch()) * steps_done(run.run_case, outcome.facts)
-                  : 0;
+  if (!is_whole) return 0;
+  Facts facts = outcome.facts;
+  facts.insert(run.environment.facts.begin(), run.environment.facts.end());  // has where it began
+  return static_cast<double>(run.run_case.global_batch()) * steps_done(run.run_case, facts);
 }
 
 void take_counts(launch::LaunchOutcome& outcome, double samples) {

@@ -9,6 +9,7 @@
 #include "analyzer/rate/measured_steps.h"
 #include "core/clock.h"
 #include "core/facts/facts.h"
+#include "core/run_case/step_facts.h"
 #include "harness/experiment/run/checkpoint_folder.h"
 
 namespace ddbench::experiment {
@@ -71,8 +72,8 @@ void store_goodput(store::RunStore& store, const store::RunId& id) {
     total += total_seconds(*run);
     const auto before = get_fact(run->environment.facts, fact_key<"resumed.from">);
     if (!before) break;
-    end =
-        static_cast<std::uint32_t>(get_fact(run->environment.facts, fact_key<"resumed.at_step">).value_or(0));
+    // A later run may have gone back further.
+    end = std::min(end, static_cast<std::uint32_t>(first_own_step(run->environment.facts)));
     ++restarts;
     const std::int64_t started_ns = run->started_wall_ns;
     run = store.run(*before);

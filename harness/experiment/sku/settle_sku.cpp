@@ -21,7 +21,7 @@ analyzer::FoundMachine found_machine(const host::Machine& machine) {
 
 std::vector<std::string> check_sku(RunCase& run_case, const analyzer::SkuCatalogue& catalogue, bool ranks_take_gpus) {
   if (run_case.sku.empty()) return {};
-  const analyzer::Sku* const sku = catalogue.find_meant(run_case.sku);
+  const analyzer::Sku* const sku = catalogue.find_sku(run_case.sku);
   if (sku == nullptr) return {analyzer::unknown_sku(catalogue, run_case.sku)};
   run_case.sku = sku->name;
   // A device that was not named is the CPU on a SKU without GPUs.

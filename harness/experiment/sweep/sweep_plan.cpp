@@ -110,6 +110,7 @@ std::vector<RunCase> variants(const RunCase& run_case, const std::vector<SweepAx
   return cases;
 }
 
+/// `batch` as in SweepAxes.
 RunCase cell_case(const RunCase& run_case, int nodes, int gpus, std::int64_t batch) {
   RunCase cell = run_case;
   cell.nodes = nodes;
@@ -124,16 +125,15 @@ RunCase cell_case(const RunCase& run_case, int nodes, int gpus, std::int64_t bat
     cell.margin = cell.max_time_s = 0;
   }
   if (run_case.scaling == ScalingMode::kStrong) {
-    const std::int64_t global_batch = batch * run_case.world_size();
     RunCase of_one = cell;  // the world must make sense before it divides anything
     of_one.accumulate = 1;
     validate(of_one);
-    if (global_batch % cell.world_size() != 0) {
+    if (batch % cell.world_size() != 0) {
       throw Error(ErrorCode::kBadInput,
                   fmt::format("global-batch {} is not divisible by {} nodes x {} gpus = {} ranks",
-                              global_batch, nodes, gpus, cell.world_size()));
+                              batch, nodes, gpus, cell.world_size()));
     }
-    cell.batch_per_gpu = global_batch / cell.world_size();
+    cell.batch_per_gpu = batch / cell.world_size();
   }
   validate(cell);
   return cell;
@@ -150,8 +150,9 @@ std::vector<std::string> sweep_fields() {
 std::vector<SweepCell> sweep_cells(const RunCase& run_case, const SweepAxes& axes) {
   std::vector<RunCase> cases;
   std::set<std::string> seen;
+  const std::int64_t own_batch = run_case.scaling == ScalingMode::kStrong ? run_case.global_batch() : run_case.batch_per_gpu;
   for (const RunCase& variant : variants(run_case, axes.others)) {
-    for (const std::int64_t batch : values_or(axes.batch, run_case.batch_per_gpu)) {
+    for (const std::int64_t batch : values_or(axes.batch, own_batch)) {
       for (const std::int64_t nodes : values_or<std::int64_t>(axes.nodes, run_case.nodes)) {
         for (const std::int64_t gpus : values_or<std::int64_t>(axes.gpus_per_node, run_case.gpus_per_node)) {
           RunCase cell = cell_case(variant, saturated(nodes), saturated(gpus), batch);

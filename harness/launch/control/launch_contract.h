@@ -25,7 +25,7 @@ struct LaunchOptions {
   ddp::CheckpointPlan checkpoints;
   /// For all ranks to start and find each other.
   std::chrono::milliseconds start_deadline{120'000};
-  /// No progress of a collective or step for this long fails the run.
+  /// No progress of a step, a collective or long work (ddp::LongWork) for this long fails the run.
   std::chrono::milliseconds watchdog{60'000};
   /// Between the request to stop and the kill.
   std::chrono::milliseconds grace{5'000};

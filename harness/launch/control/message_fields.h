@@ -63,6 +63,8 @@ void visit(Is<Heartbeat> auto& m, Field&& field) {
   field("peak_memory_bytes", m.peak_memory_bytes);
   field("sigterm_pending", m.sigterm_pending);
   field("collectives_ns", m.collectives_ns);
+  field("long_work", m.long_work);
+  field("pieces", m.pieces);
 }
 
 template <typename Field>
@@ -160,6 +162,8 @@ void visit(Is<Result> auto& m, Field&& field) {
   field("waits", m.waits);
   field("wait_ns", m.wait_ns);
   field("shared_with", m.shared_with);
+  field("steps_done", m.steps_done);
+  field("reached_target", m.reached_target);
   visit_clock(m.clock, field);
 }
 

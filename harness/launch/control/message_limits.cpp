@@ -99,6 +99,7 @@ void check(const Hold& hold, Limits& limits) {
 }
 
 void check(const Result& result, Limits& limits) {
+  limits.step(result.steps_done);
   limits.in("the time that it waited", result.wait_ns, std::int64_t{0}, kLatest_ns);
   limits.dropped(result.dropped_spans);
   limits.memory(result.peak_memory_bytes);

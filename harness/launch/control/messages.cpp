@@ -153,6 +153,12 @@ class Reader {
              read(each[2], window.pairs) && read(each[3], window.log_ratio);
     });
   }
+  static bool read(const Json& json, ddp::LongWork& value) {
+    int work = 0;
+    if (!read(json, work) || work < 0 || work >= ddp::kLongWorks) return false;
+    value = static_cast<ddp::LongWork>(work);
+    return true;
+  }
   static bool read(const Json& json, ErrorCode& value) {
     int code = 0;
     if (!read(json, code)) return false;

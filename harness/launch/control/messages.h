@@ -13,6 +13,7 @@
 #include "core/run_case/run_case.h"
 #include "harness/collective/key_value_store.h"
 #include "harness/launch/trust/protocol_version.h"
+#include "harness/training/step/long_work.h"
 
 /// The messages between launcher and ranks. They know nothing of how their bytes travel,
 /// and of how the two know each other (FrameStream, handshake.h).
@@ -71,6 +72,8 @@ struct Heartbeat {
   std::int64_t peak_memory_bytes = 0;
   bool sigterm_pending = false;  ///< SIGTERM came to the rank itself
   std::int64_t collectives_ns = 0;  ///< that it has spent in collectives up to the end of the last completed step
+  ddp::LongWork long_work = ddp::LongWork::kNone;  ///< that it is at
+  std::uint64_t pieces = 0;                        ///< of all long work so far: it goes on while this grows
 };
 
 /// ddp::OwnTime, once a second.
@@ -136,6 +139,8 @@ struct Result {
   std::int64_t wait_ns = 0;  ///< and how long in all
   ClockReading clock;
   std::string shared_with;  ///< CoreClaim::shared_with
+  std::uint32_t steps_done = 0;  ///< ddp::TrainResult, likewise; of a program 0
+  bool reached_target = false;
 };
 
 /// The rank could not go on. Its spool holds what it recorded so far.

@@ -137,11 +137,12 @@ bool CoreClaim::take_any(int preferred, const WantedCore& wanted) {
 }
 
 // Whoever shares locks first and counts then. One that comes between the reading of the count and the look at its lock is seen by the
-// look, one that comes later by the count.
+// look, one that comes later by the count. Ranks of the own run that share, because it has more ranks than cores, leave the core free.
 bool CoreClaim::take(int core) {
   if (!lock_byte(file_.get(), core, F_WRLCK)) return false;
   sharers_before_ = read_record(file_.get(), core, Role::kSharer).count;
-  if (is_locked_by_others(file_.get(), kFirstSharedByte + core)) {
+  if (is_locked_by_others(file_.get(), kFirstSharedByte + core) &&
+      run_named_in(read_record(file_.get(), core, Role::kSharer)) != run_id_) {
     lock_byte(file_.get(), core, F_UNLCK);
     return false;
   }
@@ -153,8 +154,9 @@ bool CoreClaim::take(int core) {
 void CoreClaim::share(int core) {
   core_ = core;
   found_there_ = other_run_on(core);
+  write_record(file_.get(), core, Role::kSharer, run_id_);  // whoever finds it locked knows by whom
   lock_byte(file_.get(), kFirstSharedByte + core, F_RDLCK);
-  write_record(file_.get(), core, Role::kSharer, run_id_);
+  write_record(file_.get(), core, Role::kSharer, run_id_);  // and who did not is to see another count
 }
 
 std::string CoreClaim::other_run_on(int core) const {

@@ -32,8 +32,9 @@ struct WantedCore {
 class CoreClaim {
  public:
   CoreClaim() = default;
-  /// Takes the core of its slot, else the first that is free. Where none is, shares that of its slot if another run is
-  /// there, else one where another run is. Throws nothing for a bad file.
+  /// Takes the core of its slot, else the first that is free of other runs. Where none is, shares that of its slot if another run is
+  /// there, else one where another run is. From slot cores.size() on a rank shares the core of its slot: where no other run is, the
+  /// ranks of a run are spread evenly, in whichever order they come. Throws nothing for a bad file.
   CoreClaim(const std::filesystem::path& file, const WantedCore& wanted);
 
   int core() const noexcept { return core_; }  ///< -1: none was wanted

@@ -37,6 +37,7 @@ std::optional<LastStep> EndOfSteps::add(int rank, const Holding& holding) {
 }
 
 bool EndOfSteps::was_all() const {
+  if (by_target_) return true;
   const auto last = last_step();
   return last && (*last + 1 >= static_cast<std::uint32_t>(total_steps_) || (last_by_margin_ && *last >= *last_by_margin_));
 }

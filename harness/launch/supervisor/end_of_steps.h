@@ -28,9 +28,12 @@ class EndOfSteps {
   /// A rank's horizon. Returns the last step once all have answered.
   std::optional<LastStep> add(int rank, const Holding& holding);
 
+  /// A rank reached the target loss, and so will all have in the same step.
+  void end_by_target() noexcept { by_target_ = true; }
+
   /// The step that all ranks agreed on; nothing while they have not.
   std::optional<std::uint32_t> last_step() const noexcept { return agreement_.last_step(); }
-  /// Whether a run that was preempted had done all of its steps by then: no more was left to do.
+  /// Whether a run that was preempted had nothing left to do: it had done all of its steps, or reached its target.
   bool was_all() const;
   /// Facts of a run that is done and ends by its margin: what ended it, its steps, and waits for the launcher.
   void describe(const SupervisedRanks& ranks, Facts& facts) const;
@@ -42,6 +45,7 @@ class EndOfSteps {
   std::optional<StopReason> stop_reason_;  ///< set once the rule has decided
   std::optional<std::uint32_t> last_by_margin_;
   bool preempted_ = false;
+  bool by_target_ = false;
 };
 
 }  // namespace ddbench::launch

@@ -42,7 +42,7 @@ struct SupervisedRank {
   bool take(const Heartbeat& beat, SteadyTime now) {
     const bool stepped = beat.steps_completed != heartbeat.steps_completed;
     const bool moved = stepped || beat.collective.sequence != heartbeat.collective.sequence ||
-                       beat.collective.inside != heartbeat.collective.inside;
+                       beat.collective.inside != heartbeat.collective.inside || beat.pieces != heartbeat.pieces;
     if (moved) last_progress = now;
     heartbeat = beat;
     record.peak_memory_bytes = beat.peak_memory_bytes;

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/clock.h"
 #include "core/version/build_identity.h"
 #include "harness/launch/machine/process_facts.h"
@@ -189,9 +187,8 @@ void Supervisor::on(SupervisedRank& rank, const Result& result) {
   if (!result.shared_with.empty()) outcome_.shared_cores_with.insert(result.shared_with);
   rank.waits = result.waits;
   rank.wait_ns = result.wait_ns;
-  rank.heartbeat.steps_completed = static_cast<std::uint32_t>(run_case_.total_steps());
-  if (const auto last = end_of_steps_.last_step())
-    rank.heartbeat.steps_completed = std::min(rank.heartbeat.steps_completed, *last + 1);
+  rank.heartbeat.steps_completed = result.steps_done;
+  if (result.reached_target) end_of_steps_.end_by_target();
   observer_.on_progress({rank.record.rank, rank.heartbeat.steps_completed, result.loss_last});
   if (phase_ == Phase::kStopping || !ranks_.all_reached(SupervisedRank::Phase::kDelivered)) return;
   phase_ = Phase::kFinishing;

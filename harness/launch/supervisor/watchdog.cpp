@@ -39,6 +39,12 @@ std::string name_collective(const RankView& rank) {
                      rank.heartbeat.steps_completed);
 }
 
+/// "; it writes a checkpoint"
+std::string name_work(const RankView& rank) {
+  const ddp::LongWork work = rank.heartbeat.long_work;
+  return work == ddp::LongWork::kNone ? std::string() : fmt::format("; it {}", to_string(work));
+}
+
 std::uint64_t sequence_of(const RankView& rank) {
   return rank.heartbeat.collective.sequence;
 }
@@ -92,9 +98,11 @@ std::string blame_late(const Views& late, const RankView& furthest) {
   const auto since = describe_time(std::chrono::nanoseconds(state.for_ns));
   std::string text = fmt::format("{} {} not entered {}, in which the others wait", name_all(late),
                                  late.size() == 1 ? "has" : "have", name_collective(furthest));
-  if (state.function.empty()) return text;
-  return text + (state.inside ? fmt::format("; still in {} for {}", name_collective(*late.front()), since)
-                              : fmt::format("; in no collective for {}", since));
+  if (!state.function.empty()) {
+    text += state.inside ? fmt::format("; still in {} for {}", name_collective(*late.front()), since)
+                         : fmt::format("; in no collective for {}", since);
+  }
+  return text + name_work(*late.front());
 }
 
 /// "rank 3 (node 1, pid 123): in all_reduce #41 of group 0 (all ranks) in step 7 for 5.0 s".
@@ -110,6 +118,7 @@ std::string where_it_is(const RankView& rank, SteadyTime now) {
     text += fmt::format("in no collective for {}, in step {}; the last was {} #{}", since, rank.heartbeat.steps_completed,
                         state.function, state.sequence);
   }
+  text += name_work(rank);
   constexpr std::chrono::seconds kSoon{1};
   if (now - rank.last_heard > kSoon) text += fmt::format("; has not answered for {}", describe_time(now - rank.last_heard));
   return text;
@@ -161,9 +170,9 @@ std::optional<std::string> why_stalled(const std::vector<RankView>& ranks, std::
   const RankView* const furthest =
       furthest_waiting(select(ranks, [](const RankView& rank) { return rank.heartbeat.collective.inside; }));
   if (furthest == nullptr) {
-    return fmt::format("no rank has finished a step or entered a collective for {}; {} is in step {}", time,
+    return fmt::format("no rank has finished a step or entered a collective for {}; {} is in step {}{}", time,
                        describe_rank(ranks.front().rank, ranks.front().node, ranks.front().pid),
-                       ranks.front().heartbeat.steps_completed);
+                       ranks.front().heartbeat.steps_completed, name_work(ranks.front()));
   }
   return fmt::format(
       "every rank has entered {}, but it has not ended for {}: the network between the ranks does not "

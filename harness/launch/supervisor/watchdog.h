@@ -18,7 +18,7 @@ struct RankView {
   int node = 0;
   std::int64_t pid = 0;
   SteadyTime last_heard;
-  SteadyTime last_progress;  ///< when its step or its collective last changed
+  SteadyTime last_progress;  ///< when its step or its collective last changed, or a piece of long work was done
   Heartbeat heartbeat;       ///< the last one
 };
 
@@ -26,7 +26,7 @@ struct RankView {
 /// stopped, or starved of its core. Two seconds, less under a tight limit.
 std::chrono::milliseconds silence(std::chrono::milliseconds limit);
 
-/// When a rank last changed its step or its collective.
+/// When the last of all ranks made progress.
 SteadyTime last_progress(const std::vector<RankView>& ranks);
 
 /// For whom the others wait: ranks that have been silent for `limit` (in a run that stands still for so long, silence() is enough), else those that
@@ -34,10 +34,10 @@ SteadyTime last_progress(const std::vector<RankView>& ranks);
 std::optional<std::string> who_is_awaited(const std::vector<RankView>& ranks, std::chrono::milliseconds limit,
                                           SteadyTime now);
 
-/// Why a run does not go on, or nothing while it does. A run stands still when no rank has changed its step
-/// or collective for `limit`, or when one rank has been silent for that long. The reason names the ranks at
-/// fault: silent ones, else those that have not entered the collective in which the others wait. Pure: a
-/// function of the views and the time.
+/// Why a run does not go on, or nothing while it does. A run stands still when no rank has made progress
+/// for `limit`, or when one rank has been silent for that long. The reason names the ranks at
+/// fault, and the long work that they are at: silent ones, else those that have not entered the collective in which the others
+/// wait. Pure: a function of the views and the time.
 std::optional<std::string> why_stalled(const std::vector<RankView>& ranks, std::chrono::milliseconds limit,
                                        SteadyTime now);
 

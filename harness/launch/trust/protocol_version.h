@@ -3,6 +3,6 @@
 namespace ddbench::launch {
 
 /// The version of the handshake, the frames and the messages of the control channel.
-inline constexpr int kProtocolVersion = 13;
+inline constexpr int kProtocolVersion = 14;
 
 }  // namespace ddbench::launch

@@ -14,10 +14,10 @@ class StepWindows {
  public:
   static constexpr std::int64_t kShortest_ns = 10'000'000;
 
-  /// The steps from `warmup` on are the measured ones.
-  explicit StepWindows(int warmup);
+  /// The steps from `first_measured` on are the measured ones.
+  explicit StepWindows(std::uint32_t first_measured);
 
-  bool is_measured(std::uint32_t step) const noexcept { return step >= static_cast<std::uint32_t>(warmup_); }
+  bool is_measured(std::uint32_t step) const noexcept { return step >= first_measured_; }
   /// Call after each step. If the windows are not taken, the last one grows.
   void add(std::uint32_t step, std::int64_t duration_ns);
   /// The windows that are closed, in order, StepTimes::kMostWindows at most.
@@ -26,7 +26,7 @@ class StepWindows {
  private:
   void add_pair(std::uint32_t step, std::int64_t duration_ns);
 
-  const int warmup_;
+  const std::uint32_t first_measured_;
   StepWindow open_;
   std::int64_t first_of_pair_ns_ = 0;
   std::vector<StepWindow> closed_;

@@ -56,6 +56,11 @@ void TrainingState::on_step_time(std::uint32_t step, std::int64_t duration_ns) {
   if (windows_) windows_->add(step, duration_ns);
 }
 
+void TrainingState::on_long_work(ddp::LongWork work) noexcept {
+  long_work_.store(work, std::memory_order_relaxed);
+  pieces_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void TrainingState::request_stop() {
   {
     const std::lock_guard lock(mutex_);
@@ -90,9 +95,9 @@ void TrainingState::keep_flight(const std::string& file, std::uint16_t communica
   flight_ = host::map_flight_ring(file.c_str());
 }
 
-void TrainingState::gather_step_times(int warmup) {
+void TrainingState::gather_step_times(std::uint32_t first_measured) {
   const std::lock_guard lock(mutex_);
-  windows_.emplace(warmup);
+  windows_.emplace(first_measured);
 }
 
 std::optional<StepTimes> TrainingState::step_times() {
@@ -142,6 +147,8 @@ Heartbeat TrainingState::snapshot() const {
   heartbeat.steps_completed = steps_completed_.load(std::memory_order_acquire);
   heartbeat.loss = loss_.load(std::memory_order_relaxed);
   heartbeat.collectives_ns = collectives_at_step_ns_.load(std::memory_order_relaxed);
+  heartbeat.long_work = long_work_.load(std::memory_order_relaxed);
+  heartbeat.pieces = pieces_.load(std::memory_order_relaxed);
   heartbeat.collective.inside = inside_.load(std::memory_order_acquire);
   heartbeat.collective.sequence = sequence_.load(std::memory_order_relaxed);
   if (const std::int64_t changed_ns = changed_ns_.load(std::memory_order_relaxed); changed_ns != 0) {

@@ -32,6 +32,7 @@ class TrainingState final : public ddp::TrainingMonitor {
   ddp::TrainingEnd end_after(std::uint32_t step) override;
   void on_own_time(const ddp::OwnTime& time) override;
   void on_step_time(std::uint32_t step, std::int64_t duration_ns) override;
+  void on_long_work(ddp::LongWork work) noexcept override;
 
   void request_stop();
   /// Sets the horizon, and returns it: the step that the training will have reached `lead_ns` from now at its
@@ -46,7 +47,7 @@ class TrainingState final : public ddp::TrainingMonitor {
   /// begins. `communicator`: of all collectives.
   void keep_flight(const std::string& file, std::uint16_t communicator);
   /// From now on the times of steps are gathered for step_times(). Before the training begins.
-  void gather_step_times(int warmup);
+  void gather_step_times(std::uint32_t first_measured);
   /// Those since the last call; nothing where none are gathered.
   std::optional<StepTimes> step_times();
 
@@ -87,6 +88,8 @@ class TrainingState final : public ddp::TrainingMonitor {
   std::uint64_t flight_place_ = 0;  // of the thread that communicates
 
   std::atomic<std::uint32_t> steps_completed_{0};
+  std::atomic<ddp::LongWork> long_work_{ddp::LongWork::kNone};
+  std::atomic<std::uint64_t> pieces_{0};  // of it
   std::atomic<double> loss_{std::numeric_limits<double>::quiet_NaN()};
   std::array<std::atomic<std::uint64_t>, kNameWords> function_{};  // characters, zero padded
   std::atomic<std::uint64_t> sequence_{0};

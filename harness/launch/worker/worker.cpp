@@ -67,7 +67,7 @@ class Worker {
     if (files_ != nullptr) {
       files_->open(assignment_.run_id, assignment_.rank);
       if (assignment_.reduce_spans) {
-        files_->reduce_spool(StepSampler(static_cast<std::uint32_t>(assignment_.run_case.warmup)));
+        files_->reduce_spool(StepSampler(first_measured()));
       }
       assignment_.spool = files_->spool().string();
       session_.answer_of(files_->spool().parent_path(), is_program(assignment_.run_case));
@@ -92,7 +92,7 @@ class Worker {
     open_cuda_probe();
     connect();
     const RunCase& run_case = assignment_.run_case;
-    if (run_case.ends_by_margin() && assignment_.rank == 0) state_.gather_step_times(run_case.warmup);
+    if (run_case.ends_by_margin() && assignment_.rank == 0) state_.gather_step_times(first_measured());
     counting_.begin(remote_, assignment_.local_rank);
     session_.send(Ready{communicator_->transport(), pinned_to_, start});
     FailureTrackingCommunicator watched(*communicator_);
@@ -151,6 +151,9 @@ class Worker {
     pinned_to_ = pin_to_core(core_.core());
   }
 
+  /// Step. The checkpoint that training continues from is named after the steps that are done.
+  std::uint32_t first_measured() const { return assignment_.run_case.first_measured_step(ddp::steps_done_at(assignment_.resume_from)); }
+
   /// What `ddbench micro` measures leaves no loss and no parameters.
   ddp::TrainResult train_or_measure(collective::Communicator& communicator) {
     if (!is_micro(assignment_.run_case)) {
@@ -158,7 +161,7 @@ class Worker {
                         {assignment_.checkpoint_directory, assignment_.resume_from}, kernels_.get());
     }
     micro::measure(assignment_.run_case, communicator, *recorder_, state_);
-    return {};
+    return {.steps_done = static_cast<std::uint32_t>(assignment_.run_case.total_steps())};
   }
 
   void open_recorder() {
@@ -210,6 +213,8 @@ class Worker {
     result.waits = state_.waits().count;
     result.wait_ns = state_.waits().total_ns;
     result.shared_with = core_.shared_with();
+    result.steps_done = trained.steps_done;
+    result.reached_target = trained.reached_target;
     report_counts();
     session_.ship_rest();
     session_.send(result);

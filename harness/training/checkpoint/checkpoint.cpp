@@ -118,6 +118,11 @@ std::vector<fs::path> list_checkpoints(const fs::path& directory) {
   return found;
 }
 
+std::uint32_t steps_done_at(const fs::path& checkpoint) {
+  const std::string name = checkpoint.filename().string();
+  return number_from<std::uint32_t>(digits_between(name, kPrefix, "")).value_or(0);
+}
+
 bool has_checkpoint(const fs::path& directory) {
   return !list_checkpoints(directory).empty();
 }

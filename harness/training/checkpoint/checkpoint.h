@@ -30,6 +30,9 @@ struct Checkpoint {
 /// another case, naming each field that differs and both values; when there is none; and when none is good.
 Checkpoint find_checkpoint(const std::filesystem::path& directory, const RunCase& run_case);
 
+/// The steps that were done at a checkpoint, by the name of its folder; 0 for another name and an empty one.
+std::uint32_t steps_done_at(const std::filesystem::path& checkpoint);
+
 /// Whether `directory` holds a whole checkpoint, good or damaged. A run that was killed before its first leaves a folder without.
 bool has_checkpoint(const std::filesystem::path& directory);
 

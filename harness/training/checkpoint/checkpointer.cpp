@@ -42,7 +42,7 @@ void sync_directory(const fs::path& directory) {
 Checkpointer::Checkpointer(const RunCase& run_case, CheckpointPlan plan, int rank, Strategy& strategy,
                            Optimizer& optimizer, TargetWatch& target, LossScale& loss_scale,
                            CommunicationThread& communication, host::Recorder& recorder,
-                           workload::Probe& probe, device::Device& device)
+                           workload::Probe& probe, device::Device& device, TrainingMonitor& monitor)
     : run_case_(run_case),
       plan_(std::move(plan)),
       rank_(rank),
@@ -54,6 +54,7 @@ Checkpointer::Checkpointer(const RunCase& run_case, CheckpointPlan plan, int ran
       recorder_(recorder),
       probe_(probe),
       device_(device),
+      monitor_(monitor),
       name_(probe.intern("checkpoint")) {}
 
 std::vector<NamedTensor> Checkpointer::parameters() const {
@@ -66,17 +67,19 @@ std::vector<NamedTensor> Checkpointer::parameters() const {
 
 std::uint32_t Checkpointer::restore() {
   if (plan_.resume_from.empty()) return 0;
+  ReportedWork work(monitor_, LongWork::kReadCheckpoint);
   const SafetensorsFile parameter_file(parameters_file(plan_.resume_from));
-  const auto read = [](const SafetensorsFile& file, std::vector<NamedTensor> tensors, device::Device& device) {
+  const auto read = [&work](const SafetensorsFile& file, std::vector<NamedTensor> tensors, device::Device& device) {
     HostCopies copies(std::move(tensors), device);
-    file.read(copies.tensors());
+    file.read(copies.tensors(), [&work] { work.piece_done(); });
     copies.upload();
   };
   if (strategy_.source() == nullptr) {
     read(parameter_file, parameters(), device_);
   } else {
-    parameter_file.read_each(parameters(), [this](std::size_t parameter, const void* values) {
+    parameter_file.read_each(parameters(), [&](std::size_t parameter, const void* values) {
       strategy_.set_values(parameter, static_cast<const float*>(values));
+      work.piece_done();
     });
   }
   read(SafetensorsFile(state_file(plan_.resume_from, state_rank())), optimizer_.state(), optimizer_.state_device());
@@ -91,14 +94,17 @@ void Checkpointer::after_step(std::uint32_t step, bool last) {
   if (!last && steps_done % static_cast<std::uint32_t>(run_case_.checkpoint_every) != 0) return;
   const std::int64_t begin_ns = now_ns();
   // The recording of these steps must outlive a rank that is killed: they will not be repeated.
-  recorder_.flush();
-  write(steps_done);
+  {
+    ReportedWork work(monitor_, LongWork::kWriteCheckpoint);
+    recorder_.flush();
+    write(steps_done, work);
+  }
   barrier();
   if (rank_ == 0) publish(steps_done);
   recorder_.record_scalar("checkpoint_seconds", step, static_cast<double>(now_ns() - begin_ns) / 1e9);
 }
 
-void Checkpointer::write(std::uint32_t steps_done) {
+void Checkpointer::write(std::uint32_t steps_done, ReportedWork& work) {
   if (!writes_state()) return;
   const fs::path folder = plan_.directory / partial_checkpoint_name(steps_done);
   std::error_code error;
@@ -112,7 +118,8 @@ void Checkpointer::write(std::uint32_t steps_done) {
     for (const NamedTensor& named : parameters()) bytes += named.tensor.bytes();
   }
   const auto span = probe_.host_span(SpanKind::kCopy, name_, bytes);
-  write_safetensors(state_file(folder, rank_), HostCopies(state, optimizer_.state_device()).download(), metadata);
+  const auto wrote_piece = [&work] { work.piece_done(); };
+  write_safetensors(state_file(folder, rank_), HostCopies(state, optimizer_.state_device()).download(), metadata, wrote_piece);
   const std::vector<std::vector<float>> gathered = gather_values();
   if (rank_ != 0) return;
   metadata[kRecentLosses] = target_.recent();
@@ -121,7 +128,7 @@ void Checkpointer::write(std::uint32_t steps_done) {
   std::vector<NamedTensor> values = parameters();
   for (std::size_t i = 0; i < gathered.size(); ++i) values[i].tensor.data = const_cast<float*>(gathered[i].data());
   if (gathered.empty()) values = HostCopies(std::move(values), device_).download();
-  write_safetensors(parameters_file(folder), values, std::move(metadata));
+  write_safetensors(parameters_file(folder), values, std::move(metadata), wrote_piece);
 }
 
 /// On rank 0, where ranks keep shares of the values: all of them, in the host's memory. All ranks take part.
@@ -136,6 +143,7 @@ std::vector<std::vector<float>> Checkpointer::gather_values() {
 
 /// Every rank's file is on disk.
 void Checkpointer::publish(std::uint32_t steps_done) const {
+  ReportedWork work(monitor_, LongWork::kWriteCheckpoint);
   const fs::path partial = plan_.directory / partial_checkpoint_name(steps_done);
   const fs::path whole = plan_.directory / checkpoint_name(steps_done);
   sync_directory(partial);
@@ -150,7 +158,10 @@ void Checkpointer::publish(std::uint32_t steps_done) const {
   check_file_system(error, "rename", partial);
   sync_directory(plan_.directory);
   const std::vector<fs::path> all = list_checkpoints(plan_.directory);
-  for (std::size_t i = kKept; i < all.size(); ++i) remove_checkpoint(all[i]);
+  for (std::size_t i = kKept; i < all.size(); ++i) {
+    remove_checkpoint(all[i]);
+    work.piece_done();
+  }
 }
 
 void Checkpointer::barrier() {

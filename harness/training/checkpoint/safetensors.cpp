@@ -68,20 +68,25 @@ std::string header_of(const std::vector<NamedTensor>& tensors, const Metadata& m
   return header;
 }
 
+/// Synchronizes a large file piece by piece: one fsync at its end could take minutes, in which nothing shows that it goes on.
 class Output {
  public:
-  explicit Output(const std::filesystem::path& file)
-      : file_(file), fd_(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
+  Output(const std::filesystem::path& file, const std::function<void()>& wrote_piece)
+      : file_(file),
+        wrote_piece_(wrote_piece),
+        fd_(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
     if (fd_.get() < 0) fail();
   }
   void write(const void* data, std::int64_t bytes) {
     const char* at = static_cast<const char*>(data);
     while (bytes > 0) {
-      const ssize_t written = ::write(fd_.get(), at, static_cast<std::size_t>(bytes));
+      const ssize_t written = ::write(fd_.get(), at, static_cast<std::size_t>(std::min(bytes, kPieceBytes - unsynced_bytes_)));
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) fail();
       at += written;
       bytes -= written;
+      unsynced_bytes_ += written;
+      if (unsynced_bytes_ == kPieceBytes) sync_piece();
     }
   }
   void finish() {
@@ -89,6 +94,13 @@ class Output {
   }
 
  private:
+  static constexpr std::int64_t kPieceBytes = std::int64_t{64} << 20;
+
+  void sync_piece() {
+    if (::fdatasync(fd_.get()) != 0) fail();
+    unsynced_bytes_ = 0;
+    wrote_piece_();
+  }
   [[noreturn]] void fail() {
     const int error = errno;
     if (fd_.get() >= 0) ::unlink(file_.c_str());
@@ -97,7 +109,9 @@ class Output {
   }
 
   const std::filesystem::path& file_;
+  const std::function<void()>& wrote_piece_;
   UniqueFd fd_;
+  std::int64_t unsynced_bytes_ = 0;
 };
 
 /// The product of the extents; empty when one is no whole number, or when a file of `file_bytes` cannot hold
@@ -117,16 +131,17 @@ std::optional<std::int64_t> elements_of(const Json& shape, std::int64_t file_byt
 }  // namespace
 
 void write_safetensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
-                       Metadata metadata) {
+                       Metadata metadata, const std::function<void()>& wrote_piece) {
   Checksum checksum(metadata);
   for (const auto& [name, tensor] : tensors) {
     checksum.add(name);
     checksum.add(tensor.data, tensor.bytes());
+    wrote_piece();  // none, but a pass over it
   }
   metadata[kChecksum] = checksum.text();
   const std::string header = header_of(tensors, metadata);
   const std::uint64_t length = header.size();
-  Output output(file);
+  Output output(file, wrote_piece);
   output.write(&length, kLengthBytes);
   output.write(header.data(), static_cast<std::int64_t>(length));
   for (const NamedTensor& named : tensors) output.write(named.tensor.data, named.tensor.bytes());
@@ -217,8 +232,8 @@ void SafetensorsFile::check_data() const {
   if (checksum.text() != required(kChecksum)) refuse("it is damaged: its checksum is another");
 }
 
-void SafetensorsFile::read(const std::vector<NamedTensor>& tensors) const {
-  read_into(tensors, [&](std::size_t i) { return tensors[i].tensor.data; }, [](std::size_t, const void*) {});
+void SafetensorsFile::read(const std::vector<NamedTensor>& tensors, const std::function<void()>& read_one) const {
+  read_into(tensors, [&](std::size_t i) { return tensors[i].tensor.data; }, [&](std::size_t, const void*) { read_one(); });
 }
 
 void SafetensorsFile::read_each(const std::vector<NamedTensor>& tensors,

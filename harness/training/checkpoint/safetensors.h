@@ -17,10 +17,10 @@ using Metadata = std::map<std::string, std::string>;
 
 /// Writes float32 tensors of host memory as a safetensors file: the header's length in 8 bytes, the header
 /// (JSON: name, shape and place of each tensor, and `metadata`), the data. The metadata get a "checksum" of
-/// themselves, the names and the data. The file is on disk (fsync) when this returns. Throws
-/// Error{kEnvironment} that names the file; then there is none.
+/// themselves, the names and the data. The file is on disk (fsync) when this returns; `wrote_piece` is called whenever some
+/// more of it is. Throws Error{kEnvironment} that names the file; then there is none.
 void write_safetensors(const std::filesystem::path& file, const std::vector<NamedTensor>& tensors,
-                       Metadata metadata);
+                       Metadata metadata, const std::function<void()>& wrote_piece = [] {});
 
 /// A safetensors file that write_safetensors made. Throws Error{kBadInput} that names the file and what is
 /// wrong with it: no such file, cut short, not this format, a checksum that is not that of the data.
@@ -34,8 +34,9 @@ class SafetensorsFile {
   const std::string& required(const std::string& key) const;
   /// Reads all data, which proves the checksum.
   void check_data() const;
-  /// Fills the tensors, which must be exactly those of the file, in its order, and proves the checksum.
-  void read(const std::vector<NamedTensor>& tensors) const;
+  /// Fills the tensors, which must be exactly those of the file, in its order, and proves the checksum. `read_one` is called
+  /// after each.
+  void read(const std::vector<NamedTensor>& tensors, const std::function<void()>& read_one = [] {}) const;
   /// The same without memory of the tensors: hands over the data of each in turn. The checksum is known good only at the end.
   void read_each(const std::vector<NamedTensor>& tensors,
                  const std::function<void(std::size_t tensor, const void* data)>& take) const;

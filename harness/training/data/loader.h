@@ -21,7 +21,9 @@ namespace ddbench::ddp {
 /// This rank's batches, one after another, as a DataLoader(sampler, drop_last=True, num_workers=data_workers)
 /// gives them: read in the calling thread when they are asked for, or by `data_workers` threads that are up
 /// to `prefetch` batches ahead. Their order is the sampler's either way. A step has `accumulate` batches,
-/// which together are the batch per GPU. An epoch has data set / global batch steps, and at least one.
+/// which together are the batch per GPU. An epoch has data set / global batch steps, and at least one, for every world size. (A
+/// DataLoader counts its rank's share, which the sampler rounds up: where fewer samples than ranks are missing to one more global
+/// batch, it takes that, filled up with samples from the start of the permutation.)
 /// Reading a batch takes `data_delay_ns` longer than it does by itself (a fault that is injected to be
 /// found). `first_batch`: the batches that were taken before, where a run goes on.
 ///

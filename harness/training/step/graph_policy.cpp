@@ -14,13 +14,13 @@ constexpr std::array<std::string_view, 4> kCaptured{"ddp", "zero1", "zero2", "mi
 
 }  // namespace
 
-std::string why_no_graph(const RunCase& run_case, bool resumed) {
+std::string why_no_graph(const RunCase& run_case) {
   if (run_case.cuda_graph == CudaGraphs::kOff) return "asked for";
   if (std::find(kCaptured.begin(), kCaptured.end(), run_case.strategy) == kCaptured.end()) {
     return fmt::format("the hosts of strategy {} work in the middle of a step", run_case.strategy);
   }
   if (run_case.target_loss > 0) return "--target-loss exchanges losses between ranks inside the step";
-  if (!resumed && run_case.warmup <= static_cast<int>(kStepsBeforeCapture)) {
+  if (run_case.warmup <= static_cast<int>(kStepsBeforeCapture)) {
     return fmt::format("it is captured in warm-up step {}, and there are {} (--warmup)",
                        kStepsBeforeCapture + 1, run_case.warmup);
   }

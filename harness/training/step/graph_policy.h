@@ -13,7 +13,6 @@ inline constexpr std::uint32_t kStepsBeforeCapture = 4;
 
 /// Why the case's forward and backward are not captured as a CUDA graph, in words; empty if they can be. Does
 /// not depend on the number of ranks: the runs that a scaling curve compares are captured in the same way.
-/// `resumed`: its first steps are no warm-up in any way.
-std::string why_no_graph(const RunCase& run_case, bool resumed);
+std::string why_no_graph(const RunCase& run_case);
 
 }  // namespace ddbench::ddp

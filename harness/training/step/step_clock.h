@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "core/clock.h"
-#include "core/run_case/run_case.h"
 #include "harness/model/probe.h"
 #include "probes/recorder/recorder.h"
 
@@ -20,15 +19,15 @@ constexpr bool third_is_off(std::uint32_t four) noexcept {
 
 /// Of four measured steps the last two are a pair: one has the probes on, the other, drawn, has them off. The
 /// difference of their times is what the probes cost; as the order is drawn, no rhythm of the job is in it.
-constexpr bool is_in_pair(std::uint32_t step, int warmup) noexcept {
-  const auto first = static_cast<std::uint32_t>(warmup);
-  return step >= first && (step - first) % 4 >= 2;
+/// `first_measured`: CaseSampling::first_measured_step.
+constexpr bool is_in_pair(std::uint32_t step, std::uint32_t first_measured) noexcept {
+  return step >= first_measured && (step - first_measured) % 4 >= 2;
 }
 
 /// Whether the spans of a step are recorded.
-constexpr bool is_probed(std::uint32_t step, int warmup) noexcept {
-  if (!is_in_pair(step, warmup)) return true;
-  const std::uint32_t measured = step - static_cast<std::uint32_t>(warmup);
+constexpr bool is_probed(std::uint32_t step, std::uint32_t first_measured) noexcept {
+  if (!is_in_pair(step, first_measured)) return true;
+  const std::uint32_t measured = step - first_measured;
   return (measured % 4 == 2) != third_is_off(measured / 4);
 }
 
@@ -38,20 +37,18 @@ constexpr bool is_probed(std::uint32_t step, int warmup) noexcept {
 /// as what the operator is; time between pause_host() and resume_host() is no host time.
 class StepClock {
  public:
-  StepClock(const RunCase& run_case, host::Recorder& recorder, workload::Probe& probe)
-      : warmup_(run_case.warmup),
-        recorder_(recorder),
-        probe_(probe),
-        step_name_(probe.intern("step")),
-        host_name_(probe.intern("host")) {}
+  StepClock(host::Recorder& recorder, workload::Probe& probe)
+      : recorder_(recorder), probe_(probe), step_name_(probe.intern("step")), host_name_(probe.intern("host")) {}
 
-  /// Training begins now: so does the first step, `first_step`, which need not be the first of all.
-  void start(std::uint32_t first_step) {
-    probe_.record_kernels(is_probed(first_step, warmup_));
+  /// Training begins now: so does the first step, `first_step`, which need not be the first of all. `first_measured` as in
+  /// is_probed.
+  void start(std::uint32_t first_step, std::uint32_t first_measured) {
+    first_measured_ = first_measured;
+    probe_.record_kernels(is_probed(first_step, first_measured_));
     step_begin_ns_ = now_ns();
   }
   void begin_step(std::uint32_t step) noexcept {
-    recorder_.set_enabled(is_probed(step, warmup_));
+    recorder_.set_enabled(is_probed(step, first_measured_));
     probe_.begin_step(step);
     host_begin_ns_ = step_begin_ns_;
   }
@@ -69,10 +66,10 @@ class StepClock {
     const std::int64_t end_ns = now_ns();
     const std::int64_t duration_ns = end_ns - step_begin_ns_;
     record(SpanKind::kHost, host_name_, host_begin_ns_, end_ns, kNoBucket);
-    const bool probed = is_probed(probe_.step(), warmup_);
+    const bool probed = is_probed(probe_.step(), first_measured_);
     record(SpanKind::kStep, step_name_, step_begin_ns_, end_ns, probed ? kNoBucket : std::uint16_t{0});
     step_begin_ns_ = end_ns;
-    const bool probes_next = is_probed(probe_.step() + 1, warmup_);
+    const bool probes_next = is_probed(probe_.step() + 1, first_measured_);
     if (probes_next == probed || !probe_.has_queue()) return duration_ns;
     probe_.record_kernels(probes_next);
     step_begin_ns_ = now_ns();
@@ -90,11 +87,11 @@ class StepClock {
                            .bucket = bucket});
   }
 
-  const int warmup_;
   host::Recorder& recorder_;
   workload::Probe& probe_;
   const std::uint32_t step_name_;
   const std::uint32_t host_name_;
+  std::uint32_t first_measured_ = 0;
   std::int64_t step_begin_ns_ = 0;
   std::int64_t host_begin_ns_ = 0;
 };

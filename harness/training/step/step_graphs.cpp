@@ -64,8 +64,8 @@ StepGraphs::StepGraphs(const RunCase& run_case, device::Device& device, Communic
       reduce_scatter_name_(recorder.intern(kReduceScatter)),
       failures_(device, communication),
       wanted_(capture_ != nullptr) {
-  // Before the first probe-off window: a run that goes on may begin with one.
-  if (wanted_ && kernels_ != nullptr && why_no_graph(run_case, true).empty()) kernels_->expect_graphs();
+  // Before the first probe-off window.
+  if (wanted_ && kernels_ != nullptr && why_no_graph(run_case).empty()) kernels_->expect_graphs();
   collective::QueuedCollectives* const queued = communication_.collectives().queued();
   if (queued == nullptr) return;
   queued->on_give_up([this] {
@@ -89,8 +89,8 @@ void StepGraphs::give_up(const std::string& why) {
   report("off: " + why);
 }
 
-std::string StepGraphs::why_not(bool resumed) const {
-  if (std::string why = why_no_graph(run_case_, resumed); !why.empty()) return why;
+std::string StepGraphs::why_not() const {
+  if (std::string why = why_no_graph(run_case_); !why.empty()) return why;
   RecordedCollectives& collectives = communication_.collectives();
   if (collectives.world_size() > 1 && collectives.queued() == nullptr) {
     return fmt::format("the collectives of backend {} are no work of the GPU", run_case_.backend);
@@ -102,7 +102,7 @@ void StepGraphs::begin_step(std::uint32_t step, std::uint32_t first_step, float 
                             const Pass& pass) {
   if (!wanted_) return;
   if (step == first_step) {
-    if (const std::string why = why_not(first_step > 0); !why.empty()) return give_up(why);
+    if (const std::string why = why_not(); !why.empty()) return give_up(why);
   }
   // The scale is one of the numbers that a graph holds.
   if (step < first_step + kStepsBeforeCapture || loss_scale == loss_scale_) return;

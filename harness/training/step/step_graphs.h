@@ -91,7 +91,7 @@ class StepGraphs {
   };
 
   Key key_of(const workload::Batch& batch, const MicroBatchKind& kind, bool probed) const noexcept;
-  std::string why_not(bool resumed) const;
+  std::string why_not() const;
   void capture_all(std::uint32_t step, const Pass& pass);
   void capture(const Seen& seen, bool probed, const Pass& pass);
   void note(const workload::Batch& batch, const MicroBatchKind& kind);

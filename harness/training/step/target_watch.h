@@ -22,7 +22,7 @@ class TargetWatch {
               host::Recorder& recorder)
       : target_(run_case),
         ranks_(run_case.world_size()),
-        first_measured_step_(static_cast<std::uint32_t>(run_case.warmup)),
+        earliest_end_(run_case.first_measured_step(0)),
         rank_(rank),
         loss_(device, communication),
         recorder_(recorder) {}
@@ -32,13 +32,13 @@ class TargetWatch {
     loss_.submit(static_cast<float>(loss), {.step = step});
   }
 
-  /// Call after the gradients of the step. Training ends in a measured step at the earliest: a run without
-  /// one has no results.
+  /// Call after the gradients of the step. Training ends after the warm-up at the earliest: a run without a measured step has
+  /// no results. A run that continues another one ends where that one would have ended.
   bool ends_training(std::uint32_t step) {
     if (!target_.wanted()) return false;
     const double smoothed = target_.add(static_cast<double>(loss_.get()) / ranks_);
     if (rank_ == 0 && std::isfinite(smoothed)) recorder_.record_scalar("smoothed_loss", step, smoothed);
-    return target_.reached() && step >= first_measured_step_;
+    return target_.reached() && step >= earliest_end_;
   }
 
   /// What a checkpoint must keep, as text; and going on from it.
@@ -57,7 +57,7 @@ class TargetWatch {
  private:
   LossTarget target_;
   const int ranks_;
-  const std::uint32_t first_measured_step_;
+  const std::uint32_t earliest_end_;
   const int rank_;
   RankSum loss_;
   host::Recorder& recorder_;

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "harness/training/step/long_work.h"
+
 namespace ddbench::ddp {
 
 /// Whether training ends with a step before its time.
@@ -34,10 +36,26 @@ class TrainingMonitor {
   virtual void on_own_time(const OwnTime& /*time*/) {}
   /// Called after the end of each step with its duration, as in its span.
   virtual void on_step_time(std::uint32_t /*step*/, std::int64_t /*duration_ns*/) {}
+  /// Before long work, after each piece of it, and with kNone at its end: what a watchdog must know, too.
+  virtual void on_long_work(LongWork /*work*/) noexcept {}
   /// Around every collective (communication thread): what a watchdog must know. `sequence` as in
   /// collective_key.
   virtual void on_collective_begin(std::string_view function, std::uint64_t sequence) noexcept = 0;
   virtual void on_collective_end(std::uint64_t sequence) noexcept = 0;
+};
+
+/// Reports long work from its construction to its end.
+class ReportedWork {
+ public:
+  ReportedWork(TrainingMonitor& monitor, LongWork work) : monitor_(monitor), work_(work) { piece_done(); }
+  ~ReportedWork() { monitor_.on_long_work(LongWork::kNone); }
+  ReportedWork(const ReportedWork&) = delete;
+  ReportedWork& operator=(const ReportedWork&) = delete;
+  void piece_done() noexcept { monitor_.on_long_work(work_); }
+
+ private:
+  TrainingMonitor& monitor_;
+  const LongWork work_;
 };
 
 }  // namespace ddbench::ddp

@@ -81,7 +81,8 @@ class Ddp final : public Strategy {
     });
   }
 
-  /// Divided by the number of ranks before the sum, as PyTorch does it; not at all with one rank.
+  /// Divided by the number of ranks before the sum, as PyTorch does it; not at all with one rank. With a hook it is divided on
+  /// the way to 16 bits, in one pass; PyTorch's hooks divide what has 16 bits already, and so round twice and overflow earlier.
   collective::Elements averaged(std::size_t bucket) {
     const BucketMemory& memory = buckets_[bucket];
     if (site_.world_size == 1 && hook_ == Hook::kNone) return elements(memory.gradients);

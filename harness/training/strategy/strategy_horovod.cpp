@@ -14,7 +14,8 @@ namespace {
 
 using device::Tensor;
 
-constexpr double kFusionMb = 64;
+// The defaults of Horovod since 0.21.
+constexpr double kFusionMb = 128;
 constexpr double kCycleMs = 1;
 
 std::int64_t fusion_bytes(const RunCase& run_case) {
@@ -182,7 +183,7 @@ device::MemoryByUse memory(const RunCase& run_case, const ParameterSizes& parame
 StrategyInfo horovod_strategy() {
   return {.name = "horovod",
           .description = "Horovod: gradients that are ready on all ranks are fused, once a cycle",
-          .options = {{"fusion_mb", "64", "MiB of the fusion buffer; 0: gradients are reduced one by one"},
+          .options = {{"fusion_mb", "128", "MiB of the fusion buffer; 0: gradients are reduced one by one"},
                       {"cycle_ms", "1", "milliseconds between two looks at which gradients are ready"}},
           .check =
               [](const RunCase& run_case) {

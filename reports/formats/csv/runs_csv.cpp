@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/run/run_fields.h"
 #include "core/run_case/program_case.h"
 #include "reports/formats/csv/csv.h"
 #include "reports/formats/csv/fields.h"
@@ -78,13 +79,15 @@ void add_case(const store::RunRecord& run, Row& row) {
   row.add(to_string(run_case.scaling));
   row.add(has_known_batch(run_case) ? std::to_string(run_case.batch_per_gpu) : "");
   row.add(has_known_batch(run_case) ? std::to_string(run_case.global_batch()) : "");
-  for (const std::string* text :
-       {&run_case.precision, &run_case.strategy, &run_case.device, &run_case.backend, &run_case.optimizer}) {
-    row.add_text(*text);
-  }
-  row.add(csv::real(run_case.lr));
-  row.add(std::to_string(run_case.seed));
-  row.add_number(run_case.bucket_bytes);
+  const auto known = [&](const char* field) { return analyzer::has_meaning(run_case, run.provenance, field); };
+  row.add_text(known("precision") ? run_case.precision : "");
+  row.add_text(known("strategy") ? run_case.strategy : "");
+  row.add_text(run_case.device);
+  row.add_text(run_case.backend);
+  row.add_text(known("optimizer") ? run_case.optimizer : "");
+  row.add(known("lr") ? csv::real(run_case.lr) : "");
+  row.add(known("seed") ? std::to_string(run_case.seed) : "");
+  row.add(known("bucket_bytes") ? std::to_string(run_case.bucket_bytes) : "");
   row.add_text(run_case.link);
   row.add_text(run_case.sku);
   row.add_text(run.environment.network);
@@ -105,11 +108,14 @@ void add_figures(const RunSummary& summary, Row& row) {
   if (const auto& step = summary.step_time_ns) {
     row.add(csv::real(step->value));
     add_interval(step->interval, row);
-    const analyzer::StepDistribution& steps = *summary.distribution;
-    for (const double value : {steps.p50_ns, steps.p95_ns, steps.p99_ns, steps.max_ns, steps.skew_ns})
-      row.add(csv::real(value));
   } else {
-    row.append(",,,,,,,,,");
+    row.append(",,,,");
+  }
+  if (const auto& steps = summary.distribution) {
+    for (const double value : {steps->p50_ns, steps->p95_ns, steps->p99_ns, steps->max_ns}) row.add(csv::real(value));
+    row.add(csv::real(steps->skew_ns));
+  } else {
+    row.append(",,,,,");
   }
   row.add(csv::real(summary.samples_per_s));
   if (const auto& efficiency = summary.efficiency) {
@@ -132,6 +138,8 @@ std::string missing_reasons(const RunSummary& summary) {
     if (!measured) reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", column, measured.reason());
   };
   note("step_time_ns", summary.step_time_ns);
+  if (summary.step_time_ns) note("step_p50_ns", summary.distribution);
+  if (summary.distribution) note("rank_skew_ns", summary.distribution->skew_ns);
   note("samples_per_s", summary.samples_per_s);
   note("efficiency", summary.efficiency);
   if (summary.efficiency) note("efficiency_ci", summary.efficiency->interval);

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "core/error.h"
+#include "core/run_case/step_facts.h"
 #include "reports/formats/csv/csv.h"
 #include "reports/formats/csv/fields.h"
 #include "reports/text/safe_text.h"
@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kPiece = 1 << 16;
 
-std::string step_row(const std::string& run_field, const store::StepRecord& step, std::uint32_t warmup) {
+std::string step_row(const std::string& run_field, const store::StepRecord& step, std::uint32_t first_measured) {
   std::string row =
-      fmt::format("{},{},{},{},{},{},{}", run_field, step.step, step.rank, step.step >= warmup ? 1 : 0,
+      fmt::format("{},{},{},{},{},{},{}", run_field, step.step, step.rank, step.step >= first_measured ? 1 : 0,
                   step.begin_ns, step.duration_ns, step.probes_on ? 1 : 0);
   if (step.probes_on) {
     row += csv::partition_values(step.partition);
@@ -36,9 +36,9 @@ void write_steps_csv(const store::RunStore& store, std::span<const store::RunId>
     if (!run)
       throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
     const std::string field = csv_field(id);
-    const auto warmup = static_cast<std::uint32_t>(std::max(run->run_case.warmup, 0));
+    const std::uint32_t first_measured = first_measured_step(run->run_case, run->environment.facts);
     for (const store::StepRecord& step : store.steps(id)) {
-      text += step_row(field, step, warmup);
+      text += step_row(field, step, first_measured);
       if (text.size() < kPiece) continue;
       sink(text);
       text.clear();

@@ -28,12 +28,13 @@ std::string xml_text(std::string_view text) {
   return escaped;
 }
 
+/// One for each metric, or "verdict" where none was judged: one regression is one failure.
 std::vector<TestCase> test_cases(const GateVerdict& verdict) {
-  std::vector<TestCase> cases{{"verdict", verdict.outcome, verdict.headline}};
+  std::vector<TestCase> cases;
   for (const MetricVerdict& metric : verdict.metrics) {
-    const std::string reason = metric.reason.empty() ? verdict.headline : metric.reason;
-    cases.push_back({std::string(to_string(metric.metric)), metric.outcome, reason});
+    if (!metric.reason.empty()) cases.push_back({std::string(to_string(metric.metric)), metric.outcome, metric.reason});
   }
+  if (cases.empty()) cases.push_back({"verdict", verdict.outcome, verdict.headline});
   return cases;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct RunListPage {
   std::vector<FormField> filters;
   std::vector<std::string> alarms;
   std::vector<analyzer::RunSummary> runs;  ///< newest first
+  std::int64_t all = 0;                    ///< how many match the filters but the limit
 };
 
 std::string run_list_html(const RunListPage& list, const PageLinks& links);

@@ -2,6 +2,7 @@
 
 #include "reports/formats/html/html.h"
 #include "reports/formats/html/page.h"
+#include "reports/tables/analysis/analysis_tables.h"
 #include "reports/tables/next_steps.h"
 #include "reports/tables/prediction_content.h"
 #include "reports/tables/run_content.h"
@@ -31,6 +32,18 @@ std::vector<html::Page::Link> pages_beside(const store::RunRecord& run) {
   return pages;
 }
 
+/// The tables of steps.
+void write_steps(const RunReport& report, html::Page& page) {
+  const analyzer::RunSummary& summary = report.summary;
+  if (report.advice) page.table(advice_data(*report.advice));
+  if (report.path) page.folded_table(path_data(*report.path));
+  page.table(partition_data(summary));
+  if (const DataTable loss = loss_data(summary); !loss.rows.empty()) page.table(loss);
+  if (const DataTable gaps = gaps_data(summary); !gaps.rows.empty()) page.table(gaps);
+  page.table(measures_data(summary));
+  page.table(collectives_data(summary));
+}
+
 }  // namespace
 
 std::string run_html(const RunReport& report, const PageLinks* links) {
@@ -39,25 +52,23 @@ std::string run_html(const RunReport& report, const PageLinks* links) {
   page.navigation(pages_beside(summary.run));
   page.badges(badges_of(summary.run));
   page.alarms(run_alarms(summary));
-  page.tiles(run_tiles(summary));
-  page.verdict(run_verdict(summary));
+  page.tiles(report.micro ? micro_tiles(*report.micro) : run_tiles(summary));
+  if (!report.micro) page.verdict(run_verdict(summary));
   if (report.diagnosis) page.verdict(sentence(analyzer::verdict_in_words(*report.diagnosis)));
-  page.notes(run_notes(summary));
+  page.notes(report.micro ? report.micro->notes : run_notes(summary));
   if (!report.figures.empty()) page.heading("Charts");
   page.figures(report.figures);
   page.heading("Tables");
-  if (report.advice) page.table(advice_data(*report.advice));
-  if (report.path) page.folded_table(path_data(*report.path));
-  page.table(partition_data(summary));
-  if (const DataTable loss = loss_data(summary); !loss.rows.empty()) page.table(loss);
-  if (const DataTable gaps = gaps_data(summary); !gaps.rows.empty()) page.table(gaps);
-  page.table(measures_data(summary));
-  page.table(collectives_data(summary));
+  if (report.micro) {
+    for (const DataTable& table : micro_tables(*report.micro)) page.table(table);
+  } else {
+    write_steps(report, page);
+  }
   page.table(ranks_data(summary));
   page.folded_table(kernels_data(summary));
   page.folded_table(case_data(summary.run));
   page.folded_table(environment_data(summary.run));
-  page.table(next_steps_data(summary, report.diagnosis, report.advice));
+  page.table(next_steps_data(report));
   return page.finish();
 }
 

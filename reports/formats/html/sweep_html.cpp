@@ -42,7 +42,7 @@ std::string sweep_html(const SweepReport& report, const PageLinks* links) {
   page.table(scaling_data(report.table));
   page.table(runs_data(report.runs));
   if (!report.runs.empty()) page.folded_table(environment_data(report.runs.back().run));
-  page.table(next_steps_data(report.table));
+  page.table(next_steps_data(report));
   return page.finish();
 }
 

@@ -10,8 +10,7 @@ Json cost_json(const analyzer::CostRow& row) {
       {"offer", row.offer.label}, {"sku", row.offer.sku}, {"nodes", row.offer.nodes}, {"spot", row.spot}};
   if (!row.offer.settings.empty()) json["settings"] = row.offer.settings;
   json["usd_per_h"] = missing.value("usd_per_h", row.usd_per_h);
-  json["usd_per_million_samples"] =
-      estimate_json("value", row.usd_per_million_samples, "usd_per_million_samples", missing);
+  json["usd_per_million_samples"] = quantity_json(row.usd_per_million_samples, "usd_per_million_samples", missing);
   json["usd_per_epoch"] = missing.value("usd_per_epoch", row.usd_per_epoch);
   json["hours"] = missing.value("hours", row.hours);
   json["hours_interval"] = interval_json(row.hours_interval, "hours_interval", missing);

@@ -32,7 +32,7 @@ Json row_json(const CurveRow& row) {
                {"is_baseline", row.is_baseline},
                {"samples_per_s", row.without_samples.empty() ? Json(row.samples_per_s)
                                                              : missing.null("samples_per_s", row.without_samples)}};
-  json["step_time_ns"] = value_json(row.step_time_ns, row.step_time_interval, "step_time_ns", missing);
+  json["step_time_ns"] = quantity_json(row.step_time_ns, "step_time_ns", missing);
   json["speedup"] = row.speedup;
   json["speedup_ci"] = interval_json(row.speedup_interval, "speedup_ci", missing);
   json["efficiency"] = value_json(row.efficiency, row.efficiency_interval, "efficiency", missing);

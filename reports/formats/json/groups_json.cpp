@@ -19,7 +19,7 @@ Json row_json(const analyzer::GroupRow& row) {
                {"runs", row.runs},
                {"samples_per_s", row.without_samples.empty() ? Json(row.samples_per_s)
                                                              : missing.null("samples_per_s", row.without_samples)},
-               {"step_time_ns", row.step_time_ns}};
+               {"step_time_ns", missing.value("step_time_ns", row.step_time_ns)}};
   json["exposed_communication_ns"] = missing.value("exposed_communication_ns", row.exposed_ns);
   json["exposed_communication_share"] = missing.value("exposed_communication_share", row.exposed_share);
   json["efficiency"] = missing.value("efficiency", row.efficiency);

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "analyzer/run/applied_rate.h"
+#include "analyzer/run/run_fields.h"
 #include "core/error.h"
 #include "core/run_case/program_case.h"
 #include "core/run_case/step_facts.h"
@@ -22,6 +23,9 @@ Json applied_rate(const store::RunRecord& run) {
 
 Json run_object(const store::RunRecord& run) {
   const RunCase& run_case = run.run_case;
+  const auto of_case = [&](const char* field, const auto& value) {
+    return analyzer::has_meaning(run_case, run.provenance, field) ? Json(value) : Json(nullptr);
+  };
   return {{"id", run.id},
           {"name", run_case.name},
           {"state", std::string(store::to_string(run.state))},
@@ -30,24 +34,24 @@ Json run_object(const store::RunRecord& run) {
           {"invalid_reason", run.invalid_reason},
           {"workload", work_name(run_case.work)},
           {"workload_options", Json(work_options(run_case.work))},
-          {"data", run_case.data},
+          {"data", of_case("data", run_case.data)},
           {"nodes", run_case.nodes},
           {"gpus_per_node", run_case.gpus_per_node},
           {"world_size", run_case.world_size()},
           {"scaling", std::string(to_string(run_case.scaling))},
           {"batch_per_gpu", samples_json(run_case, run_case.batch_per_gpu)},
           {"global_batch", samples_json(run_case, run_case.global_batch())},
-          {"precision", run_case.precision},
+          {"precision", of_case("precision", run_case.precision)},
           {"backend", run_case.backend},
           {"device", run_case.device},
-          {"strategy", run_case.strategy},
-          {"optimizer", run_case.optimizer},
-          {"lr", run_case.lr},
+          {"strategy", of_case("strategy", run_case.strategy)},
+          {"optimizer", of_case("optimizer", run_case.optimizer)},
+          {"lr", of_case("lr", run_case.lr)},
           {"applied_lr", applied_rate(run)},
-          {"momentum", run_case.momentum},
-          {"seed", run_case.seed},
-          {"first_bucket_bytes", run_case.first_bucket_bytes},
-          {"bucket_bytes", run_case.bucket_bytes},
+          {"momentum", of_case("momentum", run_case.momentum)},
+          {"seed", of_case("seed", run_case.seed)},
+          {"first_bucket_bytes", of_case("first_bucket_bytes", run_case.first_bucket_bytes)},
+          {"bucket_bytes", of_case("bucket_bytes", run_case.bucket_bytes)},
           {"link", run_case.link},
           {"sku", run_case.sku},
           {"tags", Json(run_case.tags)},
@@ -141,13 +145,16 @@ void add_rate(const RunSummary& summary, MissingReasons& missing, Json& json) {
   json["step_time_ns"] = quantity_json(summary.step_time_ns, "step_time_ns", missing);
   json["samples_per_s"] = missing.value("samples_per_s", summary.samples_per_s);
   const auto interval =
-      summary.samples_per_s
+      summary.samples_per_s && summary.step_time_ns
           ? analyzer::rate_interval(*summary.samples_per_step, summary.step_time_ns->interval)
-          : Measured<ConfidenceInterval>::missing(summary.samples_per_s.reason());
+          : Measured<ConfidenceInterval>::missing(summary.samples_per_s ? summary.step_time_ns.reason() : summary.samples_per_s.reason());
   json["samples_per_s_ci"] = interval_json(interval, "samples_per_s_ci", missing);
   const analyzer::StepDistribution steps = summary.distribution.value_or({});
-  Json distribution = {{"p50", steps.p50_ns}, {"p95", steps.p95_ns},   {"p99", steps.p99_ns},
-                       {"max", steps.max_ns}, {"skew", steps.skew_ns}};
+  Json distribution = {{"p50", steps.p50_ns},
+                       {"p95", steps.p95_ns},
+                       {"p99", steps.p99_ns},
+                       {"max", steps.max_ns},
+                       {"skew", missing.value("step_distribution_ns.skew", steps.skew_ns)}};
   Json outliers = {
       {"count", steps.outliers}, {"share", steps.outlier_share}, {"lost_share", steps.lost_share}};
   if (!summary.distribution) {
@@ -227,10 +234,11 @@ void add_probes(const RunSummary& summary, MissingReasons& missing, Json& json) 
 
 Json steps_object(const RunSummary& summary, MissingReasons& missing) {
   const RunCase& run_case = summary.run.run_case;
+  const auto has_meaning = [&](const char* field) { return analyzer::has_meaning(run_case, summary.run.provenance, field); };
   Json json = {{"measured", summary.measured_steps},
                {"probed", summary.probed_steps},
-               {"asked_for", run_case.ends_by_margin() ? Json("auto") : Json(run_case.steps)},
-               {"warmup", run_case.warmup},
+               {"asked_for", run_case.ends_by_margin() ? Json("auto") : has_meaning("steps") ? Json(run_case.steps) : Json(nullptr)},
+               {"warmup", has_meaning("warmup") ? Json(run_case.warmup) : Json(nullptr)},
                {"end", nullptr}};
   if (!run_case.ends_by_margin()) return json;
   const auto end = end_of_steps(summary);

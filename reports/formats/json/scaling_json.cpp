@@ -1,3 +1,4 @@
+#include "analyzer/run/run_fields.h"
 #include "reports/formats/json/interval_json.h"
 #include "reports/formats/json/json.h"
 #include "reports/formats/json/json_values.h"
@@ -13,7 +14,7 @@ Json row_object(const analyzer::ScalingRow& row) {
                {"workload", work_name(row.run_case.work)},
                {"batch_per_gpu", samples_json(row.run_case, row.run_case.batch_per_gpu)},
                {"global_batch", samples_json(row.run_case, row.run_case.global_batch())},
-               {"bucket_bytes", row.run_case.bucket_bytes},
+               {"bucket_bytes", analyzer::has_meaning(row.run_case, row.provenance, "bucket_bytes") ? Json(row.run_case.bucket_bytes) : Json(nullptr)},
                {"device", row.run_case.device},
                {"backend", row.run_case.backend},
                {"link", row.run_case.link},
@@ -39,7 +40,7 @@ Json best_object(const analyzer::BestSetting& best) {
   MissingReasons missing;
   Json json = {{"world_size", best.run_case.world_size()},
                {"nodes", best.run_case.nodes},
-               {"batch_per_gpu", best.run_case.batch_per_gpu},
+               {"batch_per_gpu", samples_json(best.run_case, best.run_case.batch_per_gpu)},
                {"link", best.run_case.link},
                {"setting", best.setting},
                {"settings", best.settings},

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/rate/measured_steps.h"
+#include "analyzer/run/run_fields.h"
 #include "core/run_case/learning_rate.h"
+#include "core/run_case/program_case.h"
 #include "core/span_limits.h"
 #include "core/text/text_hash.h"
 #include "reports/tables/run_content.h"
@@ -28,13 +30,13 @@ std::string plain(const nlohmann::ordered_json& value) {
                            : value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-void add_params(const RunCase& run_case, RunValues& values) {
+void add_params(const RunCase& run_case, ProvenanceSet provenance, RunValues& values) {
   const auto add = [&](const std::string& key, const std::string& value) {
     values.params[safe_key(key)] = shortened(visible(value), kLongestParam);
   };
   const nlohmann::ordered_json fields = nlohmann::ordered_json::parse(to_json(run_case));
   for (const auto& [key, value] : fields.items()) {
-    if (key == "tags" || key == "name") continue;
+    if (key == "tags" || key == "name" || !analyzer::has_meaning(run_case, provenance, key)) continue;
     if (value.is_object()) {
       for (const auto& [name, entry] : value.items()) add(key + "." + name, plain(entry));
     } else {
@@ -42,7 +44,7 @@ void add_params(const RunCase& run_case, RunValues& values) {
     }
   }
   add("world_size", std::to_string(run_case.world_size()));
-  add("global_batch", std::to_string(run_case.global_batch()));
+  if (has_known_batch(run_case)) add("global_batch", std::to_string(run_case.global_batch()));
 }
 
 void add_tags(const RunSummary& summary, RunValues& values) {
@@ -112,7 +114,7 @@ void add_step_metrics(const RunSummary& summary, const std::vector<store::StepRe
     const auto add = [&, number = step](const std::string& name, double value) {
       values.metrics[name].push_back({time_ms, value, number});
     };
-    if (const auto length = added_ns.find(step); length != added_ns.end() && length->second > 0) {
+    if (const auto length = added_ns.find(step); summary.step_time_ns && length != added_ns.end() && length->second > 0) {
       add("step_time_ms", static_cast<double>(length->second) / 1e6);
       if (samples) add("samples_per_s", *samples * 1e9 / static_cast<double>(length->second));
     }
@@ -166,13 +168,13 @@ std::string safe_key(const std::string& key) {
 
 std::map<std::string, std::string> case_params(const RunCase& run_case) {
   RunValues values;
-  add_params(run_case, values);
+  add_params(run_case, {}, values);  // of a run that begins: nothing of it is imported
   return values.params;
 }
 
 RunValues run_values(const RunSummary& summary, const std::vector<store::StepRecord>& steps) {
   RunValues values;
-  add_params(summary.run.run_case, values);
+  add_params(summary.run.run_case, summary.run.provenance, values);
   add_tags(summary, values);
   add_step_metrics(summary, steps, values);
   add_headline_metrics(summary, values);

@@ -16,6 +16,7 @@
 
 #include "core/program/device_span.h"
 #include "core/error.h"
+#include "core/run_case/step_facts.h"
 #include "reports/formats/perfetto/collective_meetings.h"
 #include "reports/formats/perfetto/lanes.h"
 #include "reports/formats/perfetto/slice_queue.h"
@@ -157,7 +158,7 @@ class TraceWriter {
 
   std::string step_name(const Span& span) const {
     if (span.step == kNoStep) return "step";
-    const bool warmup = span.step < static_cast<std::uint32_t>(std::max(run_.run_case.warmup, 0));
+    const bool warmup = span.step < first_measured_step(run_.run_case, run_.environment.facts);
     return fmt::format("{}step {}", warmup ? "warm-up " : "", span.step);
   }
 

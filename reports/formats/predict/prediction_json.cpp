@@ -61,6 +61,7 @@ std::string prediction_json(const PredictionReport& report) {
                {"recorded_step_time_ns", report.recorded_step_ns},
                {"recorded_samples_per_s", report.counts_samples ? Json(report.recorded_samples_per_s) : Json(nullptr)},
                {"replay_over_recorded", report.replay_ratio},
+               {"modelled_over_recorded", report.modelled_ratio ? Json(*report.modelled_ratio) : Json(nullptr)},
                {"predictions", Json::array()},
                {"assumptions", report.assumptions}};
   for (const analyzer::ReplayPrediction& prediction : report.predictions)

@@ -31,11 +31,15 @@ LineWidth columns_of(const TextStyle& style) {
 std::string prediction_text(const PredictionReport& report, const TextStyle& style) {
   const Paint paint(style.color);
   std::string text = paint(Tone::kStrong, "Predicted from run " + visible(report.run)) + "\n";
-  text += fmt::format("  recorded on {} x {}: {} a step, {}; a replay of itself is off by {}\n\n",
+  text += fmt::format("  recorded on {} x {}: {} a step, {}; a replay of itself is off by {}\n",
                       report.recorded.nodes, report.recorded.gpus_per_node, time_in_words(report.recorded_step_ns),
                       rate_in_words(report.recorded_samples_per_s, report.counts_samples, report.recorded.gpus()) +
                           (report.counts_samples ? " samples/s" : ""),
                       gain_in_words(report.replay_ratio - 1));
+  if (report.modelled_ratio)
+    text += fmt::format("  with the mean transfer of each collective, as where they are modelled, by {}\n",
+                        gain_in_words(*report.modelled_ratio - 1));
+  text += "\n";
   text += data_table_text(prediction_data(report), paint, columns_of(style));
   return text + lines_of(report.assumptions, "", paint, columns_of(style));
 }

@@ -99,8 +99,8 @@ Labels info_of(const store::RunRecord& run) {
           {"valid", run.valid ? "1" : "0"},
           {"provenance", provenance_in_words(run.provenance)},
           {"sweep", run.sweep_id},
-          {"strategy", run_case.strategy},
-          {"precision", run_case.precision},
+          {"strategy", is_training(run_case) ? run_case.strategy : ""},
+          {"precision", is_training(run_case) ? run_case.precision : ""},
           {"network", run.environment.network},
           {"sku", run_case.sku}};
 }
@@ -110,12 +110,12 @@ std::string step_times(std::span<const RunSummary> runs) {
                              [](Family& to, const RunSummary& summary) {
                                if (summary.step_time_ns) to.add(summary, summary.step_time_ns->value / kNsPerSecond);
                              });
-  text += figures(runs, "ddbench_step_time_interval_seconds", "Bounds of the 95% interval of the step time; the method is a label.",
+  text += figures(runs, "ddbench_step_time_interval_seconds", "Bounds of the 95% interval of the step time, for autocorrelated steps of this run.",
                   [](Family& to, const RunSummary& summary) {
                     if (!summary.step_time_ns || !summary.step_time_ns->interval) return;
                     const ConfidenceInterval& interval = *summary.step_time_ns->interval;
-                    to.add(summary, interval.low / kNsPerSecond, {{"bound", "low"}, {"method", interval.method}});
-                    to.add(summary, interval.high / kNsPerSecond, {{"bound", "high"}, {"method", interval.method}});
+                    to.add(summary, interval.low / kNsPerSecond, {{"bound", "low"}});
+                    to.add(summary, interval.high / kNsPerSecond, {{"bound", "high"}});
                   });
   text += figures(runs, "ddbench_step_time_quantile_seconds", "Quantiles of the times of single steps.",
                   [](Family& to, const RunSummary& summary) {

@@ -39,20 +39,22 @@ std::string critical_section(const BatchCurve& curve, const Paint& paint) {
       curve.pays_up_to
           ? fmt::format(
                 "  more GPUs pay up to a global batch of {}: added ones return half of their share or more\n",
-                number(*curve.pays_up_to, 6))
+                number(*curve.pays_up_to, 1))
           : fmt::format("  more GPUs: {}\n", visible(curve.pays_up_to.reason()));
   return text;
 }
 
 }  // namespace
 
-std::string batch_text(const analyzer::BatchAnalysis& analysis, const TextStyle& style) {
+std::string batch_text(const analyzer::BatchAnalysis& analysis, const TextStyle& style, const std::string& sweep) {
   const Paint paint(style.color);
   const LineWidth width = line_width(style);
   const std::string title = analysis.target_loss > 0
                                 ? fmt::format("Training to a loss of {}", number(analysis.target_loss, 4))
                                 : std::string("Gradient noise");
-  std::string text = paint(Tone::kStrong, title) + "\n";
+  std::string text;
+  for (const std::string& line : joined({title, sweep.empty() ? "" : visible(sweep_in_words(sweep))}, " · ", width))
+    text += paint(Tone::kStrong, fitted(line, width)) + "\n";
   std::vector<std::string> notes = analysis.notes;
   for (const BatchCurve& curve : analysis.curves) {
     text += "\n";

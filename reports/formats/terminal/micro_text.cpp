@@ -94,11 +94,7 @@ std::string micro_text(const MicroTable& table, const TextStyle& style) {
   for (int i = 0; i < analyzer::kMicroOperationCount; ++i)
     text += collective_section(table, static_cast<MicroOperation>(i), paint);
   text += ceilings_section(table, paint);
-  std::vector<analyzer::GroupFit> fits;
-  for (const analyzer::AlphaBetaFit& fit : table.fits) {
-    if (!fit.regimes.empty()) fits.push_back({fit.algorithm, fit.ranks, "", fit});
-  }
-  if (!fits.empty()) text += "\n" + data_table_text(fits_data(fits, ""), paint, width);
+  if (const auto fits = fits_of(table); !fits.empty()) text += "\n" + data_table_text(fits_data(fits, ""), paint, width);
   if (const std::string section = notes_section(table.notes, paint, width); !section.empty())
     text += "\n" + section;
   return text;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ std::string run_text(const analyzer::RunSummary& summary, const TextStyle& style
 std::string scaling_text(const analyzer::ScalingTable& table, const TextStyle& style);
 /// What to do after a report (reports/tables/next_steps.h), with an empty line before it; empty without rows.
 std::string next_steps_text(const DataTable& steps, const TextStyle& style);
-std::string run_list_text(const std::vector<analyzer::RunSummary>& runs, const TextStyle& style);
+/// `all`: how many runs there are, these among them.
+std::string run_list_text(const std::vector<analyzer::RunSummary>& runs, const TextStyle& style, std::int64_t all = 0);
 
 }  // namespace ddbench::reports

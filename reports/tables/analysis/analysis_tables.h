@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "analyzer/batch/batch_analysis.h"
+#include "analyzer/collectives/micro_table.h"
 #include "analyzer/comparison/compare.h"
 #include "analyzer/comparison/compare_by.h"
 #include "analyzer/cost/cost.h"
 #include "analyzer/cost/curve/curve_costs.h"
 #include "analyzer/scaling/scaling_curve.h"
 #include "reports/tables/data_table.h"
+#include "reports/tables/run_content.h"
 
 namespace ddbench::reports {
 
@@ -47,6 +49,12 @@ DataTable compared_parts_data(const analyzer::Comparison& comparison);
 std::vector<DataTable> comparison_tables(const analyzer::Comparison& comparison);
 /// "run 4f3a · mlp · 4 nodes × 4 GPUs = 16 ranks · measured"
 std::string side_in_words(const analyzer::ComparedSide& side);
+
+/// The measurements of `ddbench micro`: collectives by size, ceilings, latency and bandwidth; those with rows.
+std::vector<DataTable> micro_tables(const analyzer::MicroTable& micro);
+std::vector<Tile> micro_tiles(const analyzer::MicroTable& micro);
+/// Of its functions that have regimes, for fits_data().
+std::vector<analyzer::GroupFit> fits_of(const analyzer::MicroTable& micro);
 
 DataTable batch_data(const analyzer::BatchCurve& curve);
 DataTable noise_data(const analyzer::BatchCurve& curve);

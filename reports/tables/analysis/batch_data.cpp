@@ -54,9 +54,7 @@ DataTable batch_data(const BatchCurve& curve) {
   table.add(true, {"step time", true}, [](const BatchRow& row) { return quantity_cell(row.step_time_ns, "ns"); });
   table.add(true, {"time", true}, [](const BatchRow& row) { return row.time_s ? time_cell(*row.time_s * 1e9) : missing_cell(row.time_s.reason()); });
   table.add(true, {.title = "GPU hours", .numeric = true, .brief = "GPU h"}, [](const BatchRow& row) { return quantity_cell(row.gpu_hours, "1"); });
-  table.add(true, {"USD", true}, [](const BatchRow& row) {
-    return row.usd ? value_cell(*row.usd, fmt::format("{:.2f}", *row.usd)) : missing_cell(row.usd.reason());
-  });
+  table.add(true, {"USD", true}, [](const BatchRow& row) { return usd_cell(row.usd); });
   table.add(true, {"return", true, "speedup gained by added GPUs / ideal speedup, at fixed batch per GPU"},
             [](const BatchRow& row) { return percent_cell(row.return_of_added); });
   table.add(true, {.title = "provenance", .brief = "prov."}, [](const BatchRow& row) { return provenance_cell(row.provenance); });

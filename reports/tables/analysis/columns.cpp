@@ -6,6 +6,11 @@
 
 namespace ddbench::reports {
 
+DataCell usd_cell(const Measured<double>& usd, int decimals) {
+  if (!usd) return missing_cell(usd.reason());
+  return value_cell(*usd, *usd < 1000 ? fmt::format("{:.{}f}", *usd, decimals) : number(*usd, 4));
+}
+
 DataCell ratio_cell(const Measured<analyzer::RunRatio>& ratio) {
   if (!ratio) return missing_cell(ratio.reason());
   DataCell cell = value_cell(ratio->value, "×" + number(ratio->value, 4));

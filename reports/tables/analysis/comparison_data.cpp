@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/text/quantity.h"
 #include "reports/tables/analysis/analysis_tables.h"
 #include "reports/tables/analysis/columns.h"
 #include "reports/text/phrases.h"
@@ -27,7 +26,7 @@ DataCell side_cell(const std::string& value) {
 
 /// With its unit, because the heading names the side.
 DataCell side_cell(const Measured<double>& value, const std::string& unit) {
-  return value ? value_cell(*value, quantity(*value, unit == "bytes" ? "B" : unit)) : missing_cell(value.reason());
+  return value ? value_cell(*value, value_in_words(*value, unit)) : missing_cell(value.reason());
 }
 
 }  // namespace

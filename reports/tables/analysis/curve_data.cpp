@@ -53,9 +53,10 @@ TableOf<NamedRow> columns_of(const std::vector<NamedRow>& rows, bool labelled) {
   table.add(true, {"efficiency", true}, [=](const auto& each) { return efficiency_with_bar(*each.row, !intervals); });
   table.add(intervals, {"95% CI"}, [](const auto& each) { return percent_interval_cell(each.row->efficiency_interval); });
   table.add(true, {"speedup", true}, [](const auto& each) { return half_width_cell(each.row->speedup, each.row->speedup_interval); });
-  table.add(true, {"step time", true}, [](const auto& each) { return time_cell(each.row->step_time_ns); });
-  table.add(known(&CurveRow::step_time_interval), {"95% CI", true, "half of the interval of the step time"},
-            [](const auto& each) { return relative_half_width_cell(each.row->step_time_ns, each.row->step_time_interval); });
+  table.add(true, {"step time", true}, [](const auto& each) { return step_time_cell(each.row->step_time_ns); });
+  table.add(any_row(rows, [](const NamedRow& each) { return each.row->step_time_ns && each.row->step_time_ns->interval; }),
+            {"95% CI", true, "half of the interval of the step time"},
+            [](const auto& each) { return step_time_half_width_cell(each.row->step_time_ns); });
   table.add(true, {"samples/s", true},
             [](const auto& each) { return rate_cell(each.row->samples_per_s, each.row->without_samples, each.row->world_size); });
   table.add(known(&CurveRow::exposed_share), {"exposed", true, "communication not hidden behind compute, share of the step time"},
@@ -64,7 +65,7 @@ TableOf<NamedRow> columns_of(const std::vector<NamedRow>& rows, bool labelled) {
   table.add(known(&CurveRow::serial_fraction), {"serial fraction", false, "Karp-Flatt"}, [](const auto& each) { return serial_cell(*each.row); });
   table.add(used(&analyzer::Utilisation::mfu), {"MFU", true}, [](const auto& each) { return percent_cell(each.row->utilisation.mfu); });
   table.add(used(&analyzer::Utilisation::hfu), {"HFU", true}, [](const auto& each) { return percent_cell(each.row->utilisation.hfu); });
-  table.add(known(&CurveRow::measured_share), {"measured", true, "share of the wall time of all runs that went into measured steps"},
+  table.add(known(&CurveRow::measured_share), {"time measured", true, "share of the wall time of all runs that went into measured steps"},
             [](const auto& each) { return percent_cell(each.row->measured_share); });
   table.add(true, {"runs", true}, [](const auto& each) { return count_cell(static_cast<std::int64_t>(each.row->runs.size())); });
   return table;

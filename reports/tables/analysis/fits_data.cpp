@@ -33,6 +33,8 @@ DataCell bandwidth_cell(const AlphaBetaRegime& regime) {
   return quantity_cell(1e9 / regime.ns_per_byte, "B/s");
 }
 
+DataCell size_cell(double bytes) { return quantity_cell(static_cast<double>(bounded(bytes, 0, kMostBytes)), "B"); }
+
 Measured<ConfidenceInterval> latency_interval(const AlphaBetaRegime& regime) {
   return regime.latency ? Measured<ConfidenceInterval>(regime.latency->interval)
                         : Measured<ConfidenceInterval>::missing(regime.latency.reason());
@@ -53,8 +55,8 @@ DataTable fits_data(std::span<const GroupFit> fits, const std::string& field) {
   table.add(!field.empty(), {.title = field, .is_prose = true},
             [](const FitRow& row) { return code_cell(row.fit->value.empty() ? "(none)" : row.fit->value); });
   table.add(true, {"sizes", true}, [](const FitRow& row) { return count_cell(static_cast<std::int64_t>(row.regime->sizes)); });
-  table.add(true, {"from bytes", true}, [](const FitRow& row) { return count_cell(bounded(row.regime->from_bytes, 0, kMostBytes)); });
-  table.add(true, {"to bytes", true}, [](const FitRow& row) { return count_cell(bounded(row.regime->to_bytes, 0, kMostBytes)); });
+  table.add(true, {"from", true}, [](const FitRow& row) { return size_cell(row.regime->from_bytes); });
+  table.add(true, {"to", true}, [](const FitRow& row) { return size_cell(row.regime->to_bytes); });
   table.add(true, {"latency", true}, [](const FitRow& row) { return time_cell(row.regime->latency_ns); });
   table.add(true, {"95% CI"}, [](const FitRow& row) { return interval_cell(latency_interval(*row.regime), "ns"); });
   table.add(true, {"bandwidth", true}, [](const FitRow& row) { return bandwidth_cell(*row.regime); });

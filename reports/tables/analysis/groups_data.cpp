@@ -25,10 +25,6 @@ DataCell value_of_field(const std::string& value) {
   return code_cell(value.empty() ? "(none)" : value);
 }
 
-DataCell usd_cell(const Measured<double>& usd, int decimals = 2) {
-  return usd ? value_cell(*usd, fmt::format("{:.{}f}", *usd, decimals)) : missing_cell(usd.reason());
-}
-
 }  // namespace
 
 DataTable groups_data(const GroupComparison& groups) {
@@ -43,7 +39,7 @@ DataTable groups_data(const GroupComparison& groups) {
   table.add(true, {"efficiency", true, "against the smallest size"}, [](const GroupRow& row) { return percent_cell(row.efficiency); });
   table.add(true, {"exposed", true, "communication not hidden behind compute, share of the step time"},
             [](const GroupRow& row) { return percent_cell(row.exposed_share); });
-  table.add(true, {"step time", true}, [](const GroupRow& row) { return time_cell(row.step_time_ns); });
+  table.add(true, {"step time", true}, [](const GroupRow& row) { return quantity_cell(row.step_time_ns, "ns"); });
   table.add(true, {"runs", true}, [](const GroupRow& row) { return count_cell(static_cast<std::int64_t>(row.runs.size())); });
   table.add(true, {.title = "provenance", .brief = "prov."}, [](const GroupRow& row) { return provenance_cell(row.provenance); });
   DataTable data = std::move(table).of(groups.rows);
@@ -60,7 +56,7 @@ DataTable group_collectives_data(const GroupComparison& groups) {
   table.add(true, {"ranks", true}, [](const GroupCollective& row) { return row.ranks == 0 ? missing_cell("the size of the communicator is not known") : count_cell(row.ranks); });
   table.add(any_row(groups.collectives, kHasVariant), {.title = "where", .is_prose = true},
             [](const GroupCollective& row) { return text_cell(row.variant); });
-  table.add(true, {"bytes", true}, [](const GroupCollective& row) { return count_cell(static_cast<std::int64_t>(row.bytes)); });
+  table.add(true, {"size", true}, [](const GroupCollective& row) { return quantity_cell(static_cast<double>(row.bytes), "B"); });
   table.add(true, {.title = groups.field, .is_prose = true}, [](const GroupCollective& row) { return value_of_field(row.value); });
   table.add(true, {"transfer", true}, [](const GroupCollective& row) { return time_cell(row.transfer_ns); });
   table.add(true, {.title = "bus bandwidth", .numeric = true, .brief = "busbw"}, [](const GroupCollective& row) {
@@ -88,7 +84,7 @@ DataTable costs_data(const CostTable& costs) {
   table.add(true, {"95% CI"}, [](const CostRow& row) {
     const auto& million = row.usd_per_million_samples;
     if (!million) return missing_cell(million.reason());
-    return million->interval.level > 0 ? interval_cell(million->interval, "1") : missing_cell("one run");
+    return million->interval ? interval_cell(*million->interval, "1") : missing_cell(million->interval.reason());
   });
   table.add(any_row(costs.rows, [](const CostRow& row) { return bool(row.usd_per_epoch); }), {"USD an epoch", true},
             [](const CostRow& row) { return usd_cell(row.usd_per_epoch); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "reports/tables/analysis/analysis_tables.h"
 #include "reports/text/phrases.h"
@@ -14,9 +15,22 @@ namespace {
 using analyzer::CurveRow;
 using analyzer::ScalingCurve;
 
-DataCell loss_cell(const CurveRow& row, std::int64_t lost_ns, const ConfidenceInterval* interval) {
-  const TimeScale scale(std::max(std::abs(row.lost_ns), std::abs(lost_ns)));
-  DataCell cell = value_cell(static_cast<double>(lost_ns), scale.show_one(lost_ns, true));
+/// The waterfall of one size, in one unit, its parts rounded so that they sum to the loss.
+struct ShownLoss {
+  explicit ShownLoss(const CurveRow& row) : scale(largest_of(row)) {
+    parts = scale.show({row.waterfall->ns.begin(), row.waterfall->ns.end()}, true);
+  }
+  static std::int64_t largest_of(const CurveRow& row) {
+    std::int64_t largest_ns = std::abs(row.lost_ns);
+    for (const std::int64_t part_ns : row.waterfall->ns) largest_ns = std::max(largest_ns, std::abs(part_ns));
+    return largest_ns;
+  }
+  TimeScale scale;
+  std::vector<std::string> parts;
+};
+
+DataCell loss_cell(const TimeScale& scale, std::int64_t lost_ns, std::string text, const ConfidenceInterval* interval) {
+  DataCell cell = value_cell(static_cast<double>(lost_ns), std::move(text));
   if (interval == nullptr) return cell;
   cell.text += fmt::format(" ({} to {})", scale.show_one(std::llround(interval->low), true),
                            scale.show_one(std::llround(interval->high), true));
@@ -38,17 +52,16 @@ DataTable lost_table(std::span<const CurveRow* const> rows, const std::vector<st
   DataTable table;
   table.columns = {{"part"}};
   for (const CurveRow* row : rows) table.columns.push_back({gpus_in_words(row->world_size), true});
-  for (const store::StepPart part : parts) {
-    std::vector<DataCell>& line = table.rows.emplace_back();
-    line.push_back(text_cell(std::string(part_in_words(part))));
-    for (const CurveRow* row : rows) {
-      const auto* intervals = row->loss_intervals ? &*row->loss_intervals : nullptr;
-      line.push_back(loss_cell(*row, (*row->waterfall)[part], intervals ? &intervals->parts[static_cast<std::size_t>(part)] : nullptr));
-    }
-  }
   table.total = {text_cell("lost a step", CellTone::kStrong)};
+  for (const store::StepPart part : parts) table.rows.push_back({text_cell(part_in_words(part))});
   for (const CurveRow* row : rows) {
-    table.total->push_back(loss_cell(*row, row->lost_ns, row->loss_intervals ? &row->loss_intervals->lost : nullptr));
+    const ShownLoss shown(*row);
+    const auto* intervals = row->loss_intervals ? &*row->loss_intervals : nullptr;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto place = static_cast<std::size_t>(parts[i]);
+      table.rows[i].push_back(loss_cell(shown.scale, row->waterfall->ns[place], shown.parts[place], intervals ? &intervals->parts[place] : nullptr));
+    }
+    table.total->push_back(loss_cell(shown.scale, row->lost_ns, shown.scale.show_one(row->lost_ns, true), intervals ? &intervals->lost : nullptr));
     table.total->back().tone = CellTone::kStrong;
   }
   return table;

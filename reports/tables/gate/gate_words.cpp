@@ -22,14 +22,14 @@ std::string outcome_in_words(GateOutcome outcome) {
 std::string metric_value(RunMetric metric, double value) {
   switch (metric) {
     case RunMetric::kStepTime:
-    case RunMetric::kExposed: return quantity(value, "ns");
+    case RunMetric::kExposed: return time_in_words(value);
     case RunMetric::kBusBandwidth: return quantity(value * 1e9, "B/s");
     case RunMetric::kHostMemory:
     case RunMetric::kDeviceMemory: return quantity(value, "B");
     case RunMetric::kEfficiency: return percent_in_words(value);
     case RunMetric::kThroughput: break;
   }
-  return quantity(value, analyzer::unit_of(metric));
+  return value_in_words(value, analyzer::unit_of(metric));
 }
 
 std::string threshold_in_words(double share) {

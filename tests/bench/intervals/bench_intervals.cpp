@@ -1,17 +1,19 @@
 // Do the intervals and detectors hold what they promise? Prints, over simulated series with a known truth,
-// how often the interval of a run's step time holds it, and how often a history shows a change, or an
-// alpha-beta fit a regime, that is not there.
+// how often the interval of a run's step time holds it, and that of the runs of --repeat auto, and how often a
+// history shows a change, or an alpha-beta fit a regime, that is not there.
 //   bench_intervals [trials] (default 2000)
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "analyzer/collectives/alpha_beta.h"
 #include "analyzer/statistics/change_points.h"
 #include "analyzer/statistics/series_mean.h"
 #include "autoregressive.h"
+#include "repeated_runs.h"
 
 namespace ddbench::test {
 namespace {
@@ -45,6 +47,27 @@ void print_coverages(int trials) {
     for (const std::size_t steps : {std::size_t{60}, std::size_t{200}, std::size_t{1000}})
       print_coverage(coefficient, steps, trials);
   }
+}
+
+void print_repeats(int trials) {
+  constexpr double kMargin = 0.01;
+  constexpr double kWorstGoal = 0.92;
+  std::printf("\n95%% interval over the runs of --repeat auto, margin 1%%; goal: coverage of %.0f%% or more, %.0f%% at each scatter\n",
+              kCoverageGoal * 100, kWorstGoal * 100);
+  std::printf("  %-13s %8s %12s %12s %12s\n", "runs scatter", "runs", "coverage", "end early", "of these");
+  RepeatedCases all;
+  const auto print = [](const char* scatter, const RepeatedCases& cases, double goal) {
+    std::printf("  %-13s %8.1f %11.1f%% %11.1f%% %11.1f%%%s\n", scatter, cases.runs / cases.cases, 100 * cases.share(),
+                percent(cases.early, cases.cases), 100 * cases.early_share(),
+                cases.share() < goal ? "   BELOW THE GOAL" : "");
+  };
+  for (const double scatter : {0.004, 0.008, 0.01, 0.0125, 0.015, 0.02, 0.03}) {
+    std::mt19937_64 random(kSeed);
+    const RepeatedCases cases = repeated_cases(trials, scatter, kMargin, random);
+    print((std::to_string(scatter * 100).substr(0, 4) + "%").c_str(), cases, kWorstGoal);
+    all.add(cases);
+  }
+  print("all", all, kCoverageGoal);
 }
 
 void print_false_changes(int trials) {
@@ -93,6 +116,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   ddbench::test::print_coverages(trials);
+  ddbench::test::print_repeats(10 * trials);
   ddbench::test::print_false_changes(trials / 4 + 1);
   ddbench::test::print_false_regimes(trials / 4 + 1);
 }

@@ -148,7 +148,7 @@ TEST_F(RunFigures, BusBandwidthSkipsWhatHasNone) {
   Figure figure = bus_bandwidth_figure(summary_);
   ASSERT_EQ(figure.series.size(), 1u);
   EXPECT_DOUBLE_EQ(figure.series[0].points[0].y, 1e9 * *summary_.collectives[0].busbw_gb_per_s);
-  EXPECT_EQ(figure.series[0].points[0].label, "bucket 0, 4 MB");
+  EXPECT_EQ(figure.series[0].points[0].label, "bucket 0, 4.00 MB");
   summary_.collectives[0].busbw_gb_per_s = Measured<double>::missing("one rank uses no bus");
   figure = bus_bandwidth_figure(summary_);
   EXPECT_TRUE(figure.series.empty());

@@ -48,6 +48,7 @@ TEST(StepFacts, StepsThatWereDone) {
   run_case.margin = 0.01;
   EXPECT_EQ(steps_done(run_case, {}), 0);
   EXPECT_EQ(steps_done(run_case, {{"steps.done", "417"}}), 417);
+  EXPECT_EQ(steps_done(run_case, {{"steps.done", "417"}, {"resumed.at_step", "400"}}), 17) << "the others are of the run that it continues";
 }
 
 }  // namespace

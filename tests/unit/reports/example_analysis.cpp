@@ -4,6 +4,7 @@ namespace ddbench::reports {
 namespace {
 
 using analyzer::Estimate;
+using analyzer::Quantity;
 using analyzer::RunRatio;
 
 const ProvenanceSet kMeasured{Provenance::kMeasured};
@@ -31,8 +32,7 @@ analyzer::CurveRow curve_row(int nodes, int gpus_per_node, double step_ns, doubl
   row.world_size = row.run_case.world_size();
   row.runs = {"20261121T00000" + std::to_string(row.world_size) + "-0a0b0c0d"};
   row.samples_per_s = 64e9 / step_ns;
-  row.step_time_ns = step_ns;
-  row.step_time_interval = interval(step_ns * 0.99, step_ns * 1.01);
+  row.step_time_ns = analyzer::Quantity{step_ns, interval(step_ns * 0.99, step_ns * 1.01)};
   row.speedup = speedup;
   row.efficiency = speedup / row.world_size;
   row.exposed_share = row.world_size == 1 ? 0.0 : 0.125;
@@ -102,7 +102,7 @@ analyzer::CostRow cost_row(const char* label, double usd_per_h, double usd, doub
   row.offer.samples_per_s = 8000;
   row.offer.provenance = kMeasured;
   row.usd_per_h = usd_per_h;
-  row.usd_per_million_samples = Estimate{1.5, interval(1.45, 1.55)};
+  row.usd_per_million_samples = Quantity{1.5, interval(1.45, 1.55)};
   row.usd_per_epoch = 1.92;
   row.hours = hours;
   row.usd = usd;
@@ -166,7 +166,7 @@ analyzer::Comparison example_comparison() {
   comparison.figures.push_back({"last loss", "1", 0.5, Measured<double>::missing("no loss recorded"),
                                 Measured<RunRatio>::missing("not above 0 on both sides")});
   comparison.parts = {figure("exposed_transfer", "ns", 2e6, 32e6)};
-  comparison.collectives = {figure("all_reduce bucket 0, 1048576 bytes", "ns", 8e6, 80e6)};
+  comparison.collectives = {figure("all_reduce bucket 0, 1.05 MB", "ns", 8e6, 80e6)};
   comparison.kernels = {figure("linear (forward)", "ns", 4e6, 4e6)};
   comparison.notes = {"1 and 2 run(s): an interval over runs needs 3 or more each (--repeat 3)"};
   return comparison;
@@ -220,7 +220,7 @@ analyzer::CostTable example_costs() {
   analyzer::CostRow unknown = cost_row("2 x moon", 0, 0, 34.5);
   unknown.usd_per_h = unknown.usd_per_epoch = unknown.usd =
       Measured<double>::missing("the SKU \"moon\" is not in the catalogue");
-  unknown.usd_per_million_samples = Measured<Estimate>::missing("the SKU \"moon\" is not in the catalogue");
+  unknown.usd_per_million_samples = Measured<Quantity>::missing("the SKU \"moon\" is not in the catalogue");
   unknown.on_front = false;
   costs.rows.push_back(unknown);
   costs.cheapest_in_time = 0;

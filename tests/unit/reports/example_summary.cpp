@@ -209,6 +209,27 @@ RunSummary example_failed_run() {
   return summary;
 }
 
+RunSummary example_imported_run() {
+  RunSummary summary;
+  summary.run = example_record("20261121T002300-0123abcd", 1, 8);
+  summary.run.run_case = {};
+  summary.run.run_case.gpus_per_node = 8;
+  summary.run.run_case.batch_per_gpu = summary.run.run_case.steps = 1;
+  summary.run.run_case.warmup = 0;
+  summary.run.run_case.device = summary.run.run_case.backend = summary.run.run_case.strategy = "";
+  summary.run.run_case.precision = summary.run.run_case.optimizer = "";
+  summary.run.run_case.work = ReferenceWorkload{.name = "resnet50", .batch_is_known = false};
+  summary.run.provenance = {Provenance::kImported};
+  summary.ranks.resize(1);
+  summary.measured_steps = 1;
+  summary.samples_per_s = summary.work_per_s = 4500;
+  summary.samples_per_step = Measured<double>::missing("the imported source states no batch");
+  summary.step_time_ns = Measured<analyzer::Quantity>::missing("how long a step takes is not known");
+  summary.distribution = Measured<analyzer::StepDistribution>::missing(analyzer::kOneMean);
+  summary.probe_overhead_percent = Measured<Estimate>::missing("ddbench did not record this run");
+  return summary;
+}
+
 RunSummary example_invalid_run() {
   RunSummary summary = example_run();
   summary.run.id = "20261121T002205-00ff00ff";

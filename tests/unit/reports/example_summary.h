@@ -13,6 +13,8 @@ analyzer::RunSummary example_baseline();
 analyzer::RunSummary example_failed_run();
 /// A finished run whose figures must not be used.
 analyzer::RunSummary example_invalid_run();
+/// A published throughput of 8 GPUs, without batch and step time.
+analyzer::RunSummary example_imported_run();
 /// Names that try to act on the terminal, break out of a line, or are no text at all.
 analyzer::RunSummary example_hostile_run();
 

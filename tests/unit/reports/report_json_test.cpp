@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "core/run_case/program_case.h"
 #include "example_summary.h"
 #include "reports/formats/json/json.h"
 
@@ -58,6 +59,34 @@ TEST(RunJson, SaysWhyAValueIsNull) {
   EXPECT_EQ(got["missing"]["loss.first"], "no loss recorded");
   const json unresolved = json::parse(run_json(example_run()))["collectives"][0];
   EXPECT_TRUE(unresolved["peer_wait_ns"].is_null());
+}
+
+TEST(RunJson, WhatASourceDoesNotStateIsNull) {
+  const json got = json::parse(run_json(example_imported_run()));
+  for (const char* field : {"batch_per_gpu", "global_batch", "lr", "momentum", "seed", "first_bucket_bytes", "bucket_bytes", "data"})
+    EXPECT_TRUE(got["run"][field].is_null()) << field;
+  EXPECT_EQ(got["run"]["workload"], "resnet50");
+  EXPECT_EQ(got["run"]["workload_options"]["batch"], "not stated");
+  EXPECT_DOUBLE_EQ(got["samples_per_s"], 4500);
+  EXPECT_TRUE(got["step_time_ns"]["value"].is_null());
+  EXPECT_EQ(got["missing"]["step_time_ns"], "how long a step takes is not known");
+  EXPECT_EQ(got["missing"]["samples_per_s_ci"], "how long a step takes is not known");
+  EXPECT_EQ(got["missing"]["step_distribution_ns"], "the source gives one mean");
+  EXPECT_TRUE(got["step_distribution_ns"]["skew"].is_null());
+  EXPECT_TRUE(got["outlier_steps"]["count"].is_null());
+  EXPECT_TRUE(got["steps"]["asked_for"].is_null());
+  EXPECT_TRUE(got["steps"]["warmup"].is_null());
+  EXPECT_EQ(got["missing"]["probe_overhead_percent"], "ddbench did not record this run");
+  EXPECT_TRUE(json::parse(run_list_json({example_imported_run()}))[0]["batch_per_gpu"].is_null());
+}
+
+TEST(RunJson, WhatOnlyTheReferenceEngineHasIsNullForAProgram) {
+  analyzer::RunSummary summary = example_run();
+  set_program(summary.run.run_case, {"./train"});
+  summary.run.run_case.lr = RunCase{}.lr;
+  const json got = json::parse(run_json(summary));
+  for (const char* field : {"lr", "momentum", "seed", "bucket_bytes", "data", "batch_per_gpu"}) EXPECT_TRUE(got["run"][field].is_null()) << field;
+  EXPECT_DOUBLE_EQ(json::parse(run_json(example_run()))["run"]["momentum"], 0.9);
 }
 
 TEST(RunJson, IsAsciiAndParsesWhateverTheNamesAre) {

@@ -46,6 +46,34 @@ TEST(RunText, ShowsTheEfficiencyBeforeAnyOtherFigure) {
   EXPECT_LT(text.find("provenance: measured, emulated-network, oversubscribed"), efficiency);
 }
 
+TEST(RunText, AnImportedThroughputHasNoBatchNoStepAndNoProbes) {
+  const std::string text = run_text(example_imported_run(), {});
+  EXPECT_NE(text.find("4,500 samples/s"), std::string::npos) << text;
+  EXPECT_NE(text.find("ddbench did not record this run"), std::string::npos) << text;
+  for (const char* made_up : {"batch 1", "global batch", "p50", "ranks differ", "spans dropped", "measured steps", "weak scaling"})
+    EXPECT_EQ(text.find(made_up), std::string::npos) << made_up << "\n" << text;
+}
+
+TEST(RunText, TheCostOfTheProbesIsTheSameInTableAndNotes) {
+  auto summary = example_run();
+  summary.probe_overhead_percent = analyzer::Estimate{6.5, {1.2, 13.6, 0.95, "signed ranks"}};
+  EXPECT_NE(run_text(summary, {}).find("6.5%, at most 13.6%"), std::string::npos);
+}
+
+TEST(CaseData, HasNoDefaultsThatSayNothing) {
+  const auto names_of = [](const store::RunRecord& run) {
+    std::string names;
+    for (const auto& row : case_data(run).rows) names += row.front().text + " ";
+    return names;
+  };
+  const std::string imported = names_of(example_imported_run().run);
+  for (const char* field : {"lr ", "momentum ", "warmup ", "batch_per_gpu ", "bucket_bytes "}) {
+    EXPECT_EQ(imported.find(field), std::string::npos) << imported;
+    EXPECT_NE(names_of(example_run().run).find(field), std::string::npos) << field;
+  }
+  EXPECT_NE(imported.find("gpus_per_node "), std::string::npos) << imported;
+}
+
 TEST(RunText, ShowsPartsThatSumToTheShownStepAndLoss) {
   const std::string text = run_text(example_run(), {});
   const auto [parts, step] = parts_and_total(text, "Where a step goes", "step time");

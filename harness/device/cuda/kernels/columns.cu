@@ -115,7 +115,7 @@ void sum_rows(cudaStream_t stream, const Tensor& x, GradientWrite write, const T
   const T* const in = elements_of<T>(x);
   float* const out = elements_of<float>(sums);
   const std::int64_t leading = x.leading();
-  const float keep = write == GradientWrite::kAccumulate ? 1.0F : 0.0F;
+  const bool accumulate = write == GradientWrite::kAccumulate;
   sum_columns<1, kWidth>(
       stream, x.rows, x.columns, scratch,
       [=] __device__(std::int64_t row, std::int64_t first, float(&sum)[1][kWidth]) {
@@ -123,7 +123,7 @@ void sum_rows(cudaStream_t stream, const Tensor& x, GradientWrite write, const T
       },
       [=] __device__(std::int64_t column, const double* total) {
         const float sum = static_cast<float>(total[0]);
-        out[column] = keep != 0.0F ? out[column] + sum : sum;
+        out[column] = accumulate ? out[column] + sum : sum;
       });
 }
 
@@ -177,7 +177,7 @@ void normalize(cudaStream_t stream, const Tensor& x, const Tensor& scale, const 
     DDBENCH_UNROLL
     for (int i = 0; i < kWidth; ++i) {
       const float value = values[i] * a[i] + b[i] + residuals[i];
-      values[i] = value > floor ? value : floor;
+      values[i] = value <= floor ? floor : value;  // NaN stays NaN
     }
     store_pack(out, at, values);
   });
@@ -192,7 +192,7 @@ __device__ inline bool cut_off(const T* cut, std::int64_t at, float (&gradient)[
   bool changed = false;
   DDBENCH_UNROLL
   for (int i = 0; i < kWidth; ++i) {
-    if (values[i] > 0.0F) continue;
+    if (!(values[i] <= 0.0F)) continue;
     gradient[i] = 0.0F;
     changed = true;
   }

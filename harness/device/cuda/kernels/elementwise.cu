@@ -81,7 +81,7 @@ __global__ void add_bias_packs(std::int64_t packs, std::uint32_t columns, const 
     DDBENCH_UNROLL
     for (int i = 0; i < kPack; ++i) {
       const float value = values[i] + (bias != nullptr ? bias[column + static_cast<std::uint32_t>(i)] : 0.0F);
-      values[i] = cuts && !(value > 0.0F) ? 0.0F : value;
+      values[i] = cuts && value <= 0.0F ? 0.0F : value;
     }
     store_pack(y, first, values);
   }
@@ -103,7 +103,7 @@ void add_bias_to(cudaStream_t stream, const Tensor& bias, Activation activation,
     const std::int64_t column = column_of(i, columns);
     const std::int64_t at = padding == 0 ? i : i + (i - column) / columns * padding;
     const float value = load(out, at) + (added != nullptr ? added[column] : 0.0F);
-    store(out, at, cuts && !(value > 0.0F) ? 0.0F : value);
+    store(out, at, cuts && value <= 0.0F ? 0.0F : value);
   });
 }
 
@@ -115,7 +115,7 @@ template <typename T>
 void cut_off(cudaStream_t stream, const Tensor& y, const Tensor& dy) {
   const T* const out = elements_of<T>(y);
   T* const gradient = elements_of<T>(dy);
-  map(stream, y.elements(), [=] __device__(float value, float slope) { return value > 0.0F ? slope : 0.0F; }, gradient, out,
+  map(stream, y.elements(), [=] __device__(float value, float slope) { return value <= 0.0F ? 0.0F : slope; }, gradient, out,
       static_cast<const T*>(gradient));
 }
 

@@ -123,6 +123,10 @@ TEST(SkuCatalogue, PricesFromTheCommandLine) {
   EXPECT_DOUBLE_EQ(*sku_of(catalogue, "p4d.24xlarge").price_usd_per_h, 10.5);
   EXPECT_DOUBLE_EQ(*sku_of(catalogue, "p4d.24xlarge").spot_price_usd_per_h, 4);
   EXPECT_DOUBLE_EQ(*sku_of(catalogue, "p4d.24xlarge").preemptions_per_h, 0.05);
+  const std::size_t known = catalogue.skus().size();
+  catalogue.set_price("nd40rs_v2=1");
+  EXPECT_DOUBLE_EQ(*sku_of(catalogue, "Standard_ND40rs_v2").price_usd_per_h, 1) << "a short name is the SKU's";
+  EXPECT_EQ(catalogue.skus().size(), known);
   catalogue.set_price("lab=1");
   EXPECT_DOUBLE_EQ(*sku_of(catalogue, "lab").price_usd_per_h, 1);
   for (const char* wrong :

@@ -16,7 +16,7 @@ const SkuCatalogue& catalogue() {
 }
 
 const Sku& sku(const char* name) {
-  return *catalogue().find_meant(name);
+  return *catalogue().find_sku(name);
 }
 
 std::string refusal(const char* name, const AskedOfNode& asked) {
@@ -44,8 +44,30 @@ TEST(SkuCheck, AMisspeltNameIsAnswered) {
   EXPECT_TRUE(contains(unknown_sku(catalogue(), "Standard_ND96asr_v5"), "did you mean Standard_ND96asr_v4?"));
   EXPECT_TRUE(contains(unknown_sku(catalogue(), "NC24sr_v3"), "did you mean Standard_NC24"));
   EXPECT_FALSE(contains(unknown_sku(catalogue(), "our-rack"), "did you mean"));
-  EXPECT_EQ(catalogue().find_meant("nd96ASR_v4")->name, "Standard_ND96asr_v4");
-  EXPECT_EQ(catalogue().find_meant("ND96"), nullptr);
+  EXPECT_EQ(catalogue().find_sku("nd96ASR_v4")->name, "Standard_ND96asr_v4");
+  EXPECT_EQ(catalogue().find_sku("ND96"), nullptr);
+}
+
+std::string refused_price(const std::string& price, const std::set<std::string>& skus_of_runs) {
+  SkuCatalogue own = catalogue();
+  try {
+    set_prices(own, std::vector{price}, skus_of_runs);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kBadInput);
+    return error.message();
+  }
+  return "";
+}
+
+TEST(SkuCheck, APriceIsOfASkuThatARunHas) {
+  EXPECT_EQ(refused_price("ND40rs_v2=1", {"Standard_ND40rs_v2"}), "");
+  EXPECT_EQ(refused_price("standard_nd40RS_v2=1", {"ND40rs_v2"}), "") << "an import may have the short name";
+  EXPECT_EQ(refused_price("rack-7=1", {"Rack-7"}), "") << "not in the catalogue";
+  EXPECT_TRUE(contains(refused_price("ND40rs_v3=1", {"Standard_ND40rs_v2", "rack-7"}), "\"ND40rs_v3\"; did you mean ND40rs_v2?"));
+  EXPECT_TRUE(contains(refused_price("DGX1V=10", {"Standard_ND40rs_v2", "rack-7"}),
+                       "--price DGX1V=10: none of the runs is on the SKU \"DGX1V\"; they are on Standard_ND40rs_v2, rack-7"));
+  EXPECT_TRUE(contains(refused_price("p4d.24xlarge=10", {"rack-7"}), "they are on rack-7")) << "known, but without effect";
+  EXPECT_TRUE(contains(refused_price("p4d.24xlarge=10", {}), "they name no SKU (--sku)"));
 }
 
 TEST(SkuCheck, AMachineMayContradictIt) {

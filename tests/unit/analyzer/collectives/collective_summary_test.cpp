@@ -46,6 +46,16 @@ TEST(CollectiveSummary, HasNoBandwidthBelowTheResolutionOfTheProbes) {
   EXPECT_EQ(summary.busbw_gb_per_s.reason(), summary.transfer_ns.reason());
 }
 
+TEST(CollectiveSummary, OfACollectiveTestHasNoArrivals) {
+  store::RunRecord run = run_of_a_program();
+  for (const Work& work : {Work{Microbenchmark{}}, Work{NcclTests{}}}) {
+    run.run_case.work = work;
+    const CollectiveSummary summary = summarize_collective(record_of(4'000'000, 2'000'000), run);
+    EXPECT_EQ(summary.peer_wait_ns.reason(), "batches of iterations are timed, not arrivals");
+    EXPECT_TRUE(summary.busbw_gb_per_s);
+  }
+}
+
 TEST(CollectiveSummary, HasNoBandwidthBelowTheUncertaintyOfTheClocks) {
   store::CollectiveRecord record = record_of(400, 9'000);
   record.transfer_uncertainty_ns = 12'000;

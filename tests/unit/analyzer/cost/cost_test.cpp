@@ -137,9 +137,17 @@ TEST(Cost, IntervalOfTheThroughputBecomesThatOfTheCost) {
   std::vector<Offer> offers = {offer("p4d.24xlarge", 2, 1000)};
   offers[0].interval = ConfidenceInterval{900, 1100, 0.95, "Student's t"};
   const CostTable table = cost_table(offers, SkuCatalogue::builtin(), {});
-  const Estimate& cost = *table.rows[0].usd_per_million_samples;
-  EXPECT_NEAR(cost.interval.low, cost.value * 1000 / 1100, 1e-9);
-  EXPECT_NEAR(cost.interval.high, cost.value * 1000 / 900, 1e-9);
+  const Quantity& cost = *table.rows[0].usd_per_million_samples;
+  EXPECT_NEAR(cost.interval->low, cost.value * 1000 / 1100, 1e-9);
+  EXPECT_NEAR(cost.interval->high, cost.value * 1000 / 900, 1e-9);
+}
+
+TEST(Cost, OneRunHasACostAndNoInterval) {
+  const CostTable table = cost_table(std::vector<Offer>{offer("p4d.24xlarge", 2, 1000)}, on_demand(), {});
+  ASSERT_TRUE(table.rows[0].usd_per_million_samples);
+  EXPECT_EQ(table.rows[0].usd_per_million_samples->interval.reason(),
+            "the throughput has no interval: it needs 3 runs (--repeat 3)");
+  EXPECT_FALSE(cost_figure(table).series[0].points[0].interval);
 }
 
 TEST(Cost, TheCheapestWayToADeadline) {
@@ -185,6 +193,8 @@ TEST(Cost, SpotNodesPayForTheirInterruptions) {
   const CostTable unknown =
       cost_table(std::vector<Offer>{offer("p5.48xlarge", 4, 9000)}, without_rate, options);
   EXPECT_NE(unknown.rows[1].usd.reason().find("preemptions"), std::string::npos);
+  EXPECT_EQ(unknown.rows[1].hours.reason(), unknown.rows[1].usd.reason());  // not those of nodes that never fail
+  EXPECT_EQ(unknown.rows[1].hours_interval.reason(), unknown.rows[1].usd.reason());
 }
 
 TEST(Cost, WithoutPriceTheReasonIsSaid) {

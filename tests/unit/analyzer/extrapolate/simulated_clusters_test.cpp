@@ -146,5 +146,30 @@ TEST(SimulatedClusters, PredictionsAreCloseAndIntervalsHoldTheTruth) {
   }
 }
 
+/// The true throughput, of sizes that three runs each measured. In the next and in a measured size.
+TEST(SimulatedClusters, IntervalsHoldTheNoiseOfTheRunsThatLawsGoThrough) {
+  for (const bool next : {true, false}) {
+    Random random(21);
+    int held = 0;
+    constexpr int kTrials = 2000;
+    for (int i = 0; i < kTrials; ++i) {
+      const Cluster cluster = drawn(random);
+      const Curve& curve = random.one_of(kCurves);
+      std::vector<SizeRate> sizes;
+      for (const ClusterShape& shape : curve.known) {
+        SizeRate& size = sizes.emplace_back(SizeRate{shape, 1, {}});
+        for (int run = 0; run < 3; ++run)
+          size.samples_per_s.push_back(shape.gpus() / (cluster.step(shape) * std::exp(0.05 * random.normal())));
+      }
+      const ClusterShape asked = next ? curve.asked : curve.known.back();
+      const auto found = predict_size(sizes, {asked, 1});
+      ASSERT_TRUE(found) << found.reason();
+      const double truth = asked.gpus() / cluster.step(asked);
+      held += found->interval.low <= truth && truth <= found->interval.high;
+    }
+    EXPECT_GE(held, 0.95 * kTrials) << next;
+  }
+}
+
 }  // namespace
 }  // namespace ddbench::analyzer

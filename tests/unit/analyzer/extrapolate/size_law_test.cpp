@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "analyzer/statistics/statistics.h"
 #include "core/error.h"
 
 namespace ddbench::analyzer {
@@ -184,6 +185,66 @@ TEST(SizeLaw, NoiseOfRepeatedRunsWidensTheInterval) {
   sizes.back().samples_per_s = {rate * 0.8, rate * 1.25};
   const auto noisy = predict(sizes, {8, 8});
   EXPECT_GT(noisy->interval.high / noisy->samples_per_s, alone * 1.05);
+}
+
+TEST(SizeLaw, AMeasuredSizeIsNotBetterKnownFromALawThanFromItsRuns) {
+  auto sizes = measured({{1, 1}, {1, 2}, {1, 4}}, 64, two_tiers);
+  for (SizeRate& size : sizes) {
+    const double rate = size.samples_per_s.front();
+    size.samples_per_s = {rate * 0.95, rate, rate * 1.05};
+  }
+  const Estimate runs = *mean_of_runs(sizes.back().samples_per_s);
+  const auto found = predict(sizes, {1, 4});
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->samples_per_s, runs.value, 1e-6);
+  EXPECT_LE(found->interval.low, runs.interval.low);
+  EXPECT_GE(found->interval.high, runs.interval.high);
+}
+
+TEST(SizeLaw, NoiseOfTheSmallerSizeBendsTheSlope) {
+  const auto half_width = [](double noise) {
+    auto sizes = measured({{1, 1}, {1, 2}, {1, 4}}, 64, two_tiers);
+    const double rate = sizes[1].samples_per_s.front();
+    sizes[1].samples_per_s = {rate / (1 + noise), rate, rate * (1 + noise)};
+    const auto found = predict(sizes, {1, 8});
+    return std::log(found->interval.high / found->samples_per_s);
+  };
+  EXPECT_GT(half_width(0.1), half_width(0.001) + 0.02);
+}
+
+TEST(SizeLaw, ASizeOfFewRunsScattersAsTheOthersDo) {
+  auto sizes = measured(kToFourNodes, 64, two_tiers);
+  const double alone = predict(sizes, {4, 8})->interval.high;
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+    const double rate = sizes[i].samples_per_s.front();
+    sizes[i].samples_per_s = {rate / 1.05, rate, rate * 1.05};
+  }
+  const auto one_run = predict(sizes, {4, 8});
+  EXPECT_GT(one_run->interval.high, alone * 1.05);  // that of one run of 5%
+  const double rate = sizes.back().samples_per_s.front();
+  sizes.back().samples_per_s = {rate, rate};  // two that happen to agree are no evidence
+  const auto two_runs = predict(sizes, {4, 8});
+  EXPECT_LT(two_runs->interval.high, one_run->interval.high);
+  EXPECT_GT(two_runs->interval.high, alone * 1.03);
+}
+
+TEST(SizeLaw, PlacementsOfAsManyGpusAreOneSizeWhereThereIsOneTier) {
+  const auto rate = [](ClusterShape shape, double samples_per_s) { return SizeRate{shape, 1, {samples_per_s}}; };
+  std::vector<SizeRate> sizes = {rate({1, 1}, 100), rate({1, 2}, 190), rate({1, 4}, 360), rate({1, 8}, 680)};
+  SizeQuestion question;
+  question.shape = {1, 32};
+  question.one_tier = true;
+  const auto one_placement = predict_size(sizes, question);
+  ASSERT_TRUE(one_placement);
+  EXPECT_NEAR(one_placement->samples_per_s, 2482, 1);
+  sizes.push_back(rate({2, 4}, 680));
+  EXPECT_NEAR(predict_size(sizes, question)->samples_per_s, one_placement->samples_per_s, 1e-9);
+  sizes.back().samples_per_s = {660};
+  const auto slower = predict_size(sizes, question);
+  EXPECT_EQ(slower->models.size(), one_placement->models.size());
+  EXPECT_LT(slower->samples_per_s, one_placement->samples_per_s);
+  question.shape = {2, 4};
+  EXPECT_NEAR(predict_size(sizes, question)->samples_per_s, std::sqrt(660.0 * 680.0), 1e-9);
 }
 
 TEST(SizeLaw, ValuesThatCannotBeAreRefused) {

@@ -4,8 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/rate/checkpoint_times.h"
 #include "analyzer/run/run_summary.h"
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/nccl_event.h"
 #include "finalize_fixture.h"
 
@@ -188,6 +190,41 @@ TEST_F(FinalizeRun, IsLoudAboutARunWithoutMeasuredSteps) {
   EXPECT_EQ(stored().invalid_reason,
             "no measured step was recorded (5 warm-up and 0 measured steps were asked for)");
   EXPECT_FALSE(summarize(store(), run_.id).step_time_ns);
+}
+
+class ContinuedRun : public FinalizeRun {
+ protected:
+  /// As if it had begun with this step.
+  RunSummary finalize_continued(int first_step) {
+    run_.run_case.checkpoint_every = 10;
+    run_.store_into(store());
+    store::RunRecord record = stored();
+    set_fact(record.environment.facts, fact_key<"resumed.from">, std::string("20261120T000000-00000001"));
+    set_fact(record.environment.facts, fact_key<"resumed.at_step">, first_step);
+    store().update_run(record);
+    finalize_run(store(), run_.id);
+    return summarize(store(), run_.id);
+  }
+};
+
+TEST_F(ContinuedRun, WarmsUpAgain) {
+  const RunSummary summary = finalize_continued(7);
+  EXPECT_TRUE(summary.run.valid) << summary.run.invalid_reason;
+  EXPECT_EQ(summary.measured_steps, 23) << "7 and 5 steps of warm-up of 35";
+  EXPECT_EQ(store().collectives(run_.id).at(0).count, 23U);
+  EXPECT_EQ(store().kernels(run_.id).at(0).count, 46U) << "of two ranks";
+  EXPECT_EQ(store().steps(run_.id).size(), 2U * 35) << "all are kept";
+  store().append_step_values(run_.id, 0, "checkpoint_seconds", std::vector<std::pair<std::uint32_t, double>>{{9, 1.0}, {19, 4.6}});
+  EXPECT_DOUBLE_EQ(checkpoint_ns_a_step(store(), std::vector{stored()}), 2e8) << "that of step 9 is in the warm-up";
+}
+
+TEST_F(ContinuedRun, WithNoMoreStepsThanItsWarmUpIsCompleteAndNothingIsMeasured) {
+  const RunSummary summary = finalize_continued(30);
+  EXPECT_TRUE(summary.run.valid) << summary.run.invalid_reason;
+  EXPECT_EQ(summary.run.state, store::RunState::kDone);
+  EXPECT_EQ(summary.measured_steps, 0);
+  EXPECT_EQ(summary.step_time_ns.reason(), "it continued another run, and the steps that were left are its warm-up (--warmup)");
+  EXPECT_EQ(summary.work_per_s.reason(), summary.step_time_ns.reason());
 }
 
 TEST_F(FinalizeRun, KeepsProbeOffStepsWithTheirDurationOnly) {

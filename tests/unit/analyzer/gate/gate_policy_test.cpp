@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "core/error.h"
 
 namespace ddbench::analyzer {
@@ -47,6 +50,28 @@ TEST(ParseMetrics, TakesNamesOnceEach) {
   EXPECT_THROW(parse_metrics(""), Error);
   EXPECT_THROW(parse_metrics("step_time,"), Error);
   EXPECT_THROW(parse_metrics("speed"), Error);
+}
+
+/// The names in "...; it has a, b, c".
+std::vector<std::string> known_keys() {
+  const std::string message = complaint("no_such_key = 1");
+  constexpr std::string_view kIntroduction = "it has ";
+  std::istringstream list(message.substr(message.find(kIntroduction) + kIntroduction.size()));
+  std::vector<std::string> keys;
+  for (std::string key; std::getline(list >> std::ws, key, ',');) keys.push_back(key);
+  return keys;
+}
+
+TEST(ReadPolicy, TheExampleHasEveryKeyAndEveryMetricByItsName) {
+  const std::filesystem::path file = std::filesystem::path(DDBENCH_SOURCE_DIR) / "reports/ci/policy.toml";
+  read_policy(file);  // refuses unknown keys and metrics
+  std::ostringstream text;
+  text << "\n" << std::ifstream(file).rdbuf();
+  ASSERT_GT(known_keys().size(), 5u);
+  for (const std::string& key : known_keys())
+    EXPECT_TRUE(text.str().find("\n" + key + " = ") != std::string::npos || text.str().find("\n[" + key + "]") != std::string::npos) << key;
+  for (const RunMetric metric : all_run_metrics()) EXPECT_NE(text.str().find(to_string(metric)), std::string::npos) << to_string(metric);
+  EXPECT_EQ(text.str().find("peak_memory"), std::string::npos) << "the former name of host_memory";
 }
 
 TEST(ParsePolicy, ReadsEveryKey) {

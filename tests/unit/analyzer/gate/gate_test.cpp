@@ -159,9 +159,25 @@ TEST(Judge, ExplainsWhatMoved) {
   EXPECT_LE(result.parts[0].change_interval->low, result.parts[0].change_ns());
   EXPECT_GE(result.parts[0].change_interval->high, result.parts[0].change_ns());
   ASSERT_EQ(result.explanation.size(), 2u);
-  EXPECT_EQ(result.explanation[0].rfind("exposed_transfer went from 2.0", 0), 0u) << result.explanation[0];
+  EXPECT_EQ(result.explanation[0].rfind("exposed transfer went from 2.0", 0), 0u) << result.explanation[0];
   EXPECT_EQ(result.explanation[1].rfind("bucket 0 of all_reduce (1.05 MB) went from 1.00", 0), 0u)
       << result.explanation[1];
+}
+
+TEST(Judge, DoesNotExplainARegressionByWhatHardlyMoved) {
+  Sides both = sides(1);
+  for (RunMeasures& run : both.candidate.runs) {
+    const double before = *run[RunMetric::kStepTime];
+    run[RunMetric::kStepTime] = before + 3e6;
+    run.partition[store::StepPart::kExposedTransfer] += 3'000'000;
+    run.partition[store::StepPart::kIdle] += 10'000;  // 0.3%
+  }
+  const GateVerdict result = verdict(both);
+  ASSERT_EQ(result.outcome, GateOutcome::kRegression);
+  ASSERT_EQ(result.explanation.size(), 1U) << result.explanation.back();
+  EXPECT_NE(result.explanation[0].find("went from 2.000 ms to 5.000 ms a step, 100% of what the step got longer (95% CI of the change +"),
+            std::string::npos)
+      << result.explanation[0];
 }
 
 TEST(Judge, AnUnpartitionedRegressionSaysSo) {
@@ -171,6 +187,20 @@ TEST(Judge, AnUnpartitionedRegressionSaysSo) {
   EXPECT_EQ(result.outcome, GateOutcome::kRegression);
   EXPECT_TRUE(result.parts.empty());
   EXPECT_NE(result.explanation.at(0).find("not known"), std::string::npos);
+}
+
+TEST(Judge, PartsOfRunsThatAgreeToTheLastDigitHaveAnInterval) {
+  for (const bool in_turns : {true, false}) {
+    Sides both{sample_side("a", {10, 10, 10, 10}), sample_side("b", {11, 11, 11, 11})};
+    if (in_turns) interleave(both.baseline, both.candidate);
+    const GateVerdict result = verdict(both);
+    ASSERT_FALSE(result.parts.empty());
+    const PartChange& backward = result.parts[0];
+    ASSERT_TRUE(backward.change_interval);
+    // 0.8 of the steps; at least a spread of 0.05% of each side
+    EXPECT_LT(backward.change_interval->low, backward.change_ns() - 0.0005 * 8e6);
+    EXPECT_GT(backward.change_interval->high, backward.change_ns() + 0.0005 * 8e6);
+  }
 }
 
 }  // namespace

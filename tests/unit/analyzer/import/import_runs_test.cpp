@@ -7,9 +7,11 @@
 #include <set>
 #include <thread>
 
+#include "analyzer/diagnose/diagnose_run.h"
 #include "analyzer/import/table/table.h"
 #include "analyzer/run/run_summary.h"
 #include "analyzer/scaling/scaling.h"
+#include "analyzer/scaling/scaling_curve.h"
 #include "analyzer/store/maintenance/maintenance.h"
 #include "analyzer/store/rows/run_store.h"
 #include "expect_error.h"
@@ -41,6 +43,62 @@ TEST(ImportRuns, AreStoredAsOneSweepWithRepetitions) {
   ASSERT_TRUE(summary.samples_per_s) << summary.samples_per_s.reason();
   EXPECT_NEAR(*summary.samples_per_s, 190, 1e-5);
   EXPECT_TRUE(store::check_store(directory / "a.db").problems.empty());
+}
+
+/// The summary of the last row.
+analyzer::RunSummary summary_of(const std::string& text) {
+  const test::TemporaryDirectory directory;
+  const ImportResult result = import(directory / "a.db", text);
+  return analyzer::summarize(store::RunStore::open(directory / "a.db", store::OpenMode::kReadOnly), result.added.back());
+}
+
+TEST(ImportRuns, AThroughputWithoutABatchHasNoStep) {
+  const analyzer::RunSummary summary = summary_of("gpus,nodes,workload,sku,throughput\n32,4,resnet50,h100,18000\n");
+  EXPECT_NEAR(*summary.samples_per_s, 18000, 0.01);
+  EXPECT_EQ(*summary.work_per_s, *summary.samples_per_s);
+  const std::string reason = "the imported source states a throughput and no batch: how long a step takes is not known";
+  EXPECT_EQ(summary.step_time_ns.reason(), reason);
+  EXPECT_EQ(summary.samples_per_step.reason(), "the imported source states no batch");
+  EXPECT_EQ(summary.distribution.reason(), analyzer::kOneMean);
+  EXPECT_EQ(summary.probe_overhead_percent.reason(), "ddbench did not record this run");
+  for (const std::string& note : summary.notes) EXPECT_FALSE(note.starts_with("few steps")) << note;
+}
+
+TEST(ImportRuns, AStepTimeWithoutABatchHasNoSamples) {
+  const analyzer::RunSummary summary = summary_of("gpus,step_time_ms\n8,2.5\n");
+  EXPECT_DOUBLE_EQ(summary.step_time_ns->value, 2.5e6);
+  EXPECT_EQ(summary.step_time_ns->interval.reason(), analyzer::kOneMean);
+  EXPECT_FALSE(summary.samples_per_s);
+  EXPECT_DOUBLE_EQ(*summary.work_per_s, 8 / 2.5e-3) << "steps of all ranks: as for a program, sizes can be compared";
+}
+
+TEST(ImportRuns, OneMeanHasNoDistributionAndABatchHasAStep) {
+  const analyzer::RunSummary summary = summary_of("gpus,batch_per_gpu,throughput\n8,32,2560\n");
+  EXPECT_DOUBLE_EQ(summary.step_time_ns->value, 1e8);
+  EXPECT_DOUBLE_EQ(*summary.samples_per_s, 2560);
+  EXPECT_EQ(summary.distribution.reason(), analyzer::kOneMean);
+}
+
+TEST(ImportRuns, ScalingOfThroughputsWithoutABatchIsThatOfTheThroughputs) {
+  const test::TemporaryDirectory directory;
+  const ImportResult result = import(directory / "a.db", "gpus,nodes,throughput\n8,1,4500\n16,2,8800\n");
+  const auto store = store::RunStore::open(directory / "a.db", store::OpenMode::kReadOnly);
+  const analyzer::ScalingTable table = analyzer::scaling_table(store, result.sweep_id);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_NEAR(*table.rows[1].efficiency, 8800 / 9000.0, 1e-6);
+  EXPECT_NEAR(*table.rows[1].samples_per_s, 8800, 0.01);
+  EXPECT_FALSE(table.rows[1].step_time_ns);
+  const auto curve = analyzer::scaling_curve(store, store.runs({.sweep_id = result.sweep_id}));
+  EXPECT_NEAR(curve.rows[1].efficiency, 8800 / 9000.0, 1e-6);
+  EXPECT_FALSE(curve.rows[1].step_time_ns);
+}
+
+TEST(ImportRuns, ADiagnosisSaysHowManyRanksWereRecorded) {
+  const test::TemporaryDirectory directory;
+  const ImportResult result = import(directory / "a.db", "gpus,throughput\n8,100\n1,20\n");
+  const auto store = store::RunStore::open(directory / "a.db", store::OpenMode::kReadOnly);
+  EXPECT_EQ(analyzer::diagnose_run(store, result.added[0]).reason(), "only 1 of 8 ranks was recorded: who waits for whom is not known");
+  EXPECT_EQ(analyzer::diagnose_run(store, result.added[1]).reason(), "single rank: nobody waits for it");
 }
 
 TEST(ImportRuns, TheSameFileAgainChangesNothing) {

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/predict/recording.h"
 #include "step_events.h"
 
 namespace ddbench::analyzer {
@@ -80,8 +79,7 @@ TEST(Replay, ANodeThatStandsForManyIsAsSlowAsTheSlowestOfThem) {
   steps.steps.clear();
   for (std::uint32_t i = 0; i < 1000; ++i)  // not in order of their length
     steps.steps.push_back({2 * i, {two_buckets(static_cast<double>(i * 7 % 1000) + 0.5, 0, 0)}, {0, 0}});
-  auto blocks = blocks_of(steps);
-  sort_by_work(steps, blocks);
+  const StepBlocks blocks = steps_by_work(steps, blocks_of(steps));
   EXPECT_EQ(steps.steps[blocks[999].first].ranks[0].events[0].ns, 999.5);
   for (const double each : {1.0, 4.0, 64.0}) {
     const auto schedule = draw_schedule(blocks, 4, 2000, 7, each);
@@ -104,6 +102,49 @@ TEST(Replay, BlocksAreStepsThatFollowEachOther) {
   for (const std::uint32_t index : schedule.recorded) EXPECT_LT(index, 6U);
   EXPECT_EQ(schedule.recorded, draw_schedule(blocks, 3, 50, 1).recorded);
   EXPECT_NE(schedule.recorded, draw_schedule(blocks, 3, 50, 2).recorded);
+}
+
+TEST(Replay, LongStretchesAreCutIntoBlocksToDraw) {
+  const auto lengths = [](const std::vector<std::uint32_t>& stretches) {
+    StepRecording steps = recording({1, 1}, {two_buckets(1, 1, 1)}, {0, 0});
+    const RecordedStep one = steps.steps[0];
+    steps.steps.clear();
+    std::uint32_t number = 0;
+    for (const std::uint32_t stretch : stretches) {
+      for (std::uint32_t i = 0; i < stretch; ++i) {
+        steps.steps.push_back(one);
+        steps.steps.back().step = number++;
+      }
+      ++number;  // a gap
+    }
+    std::vector<std::size_t> result;
+    std::size_t next = 0;
+    for (const auto& [first, last] : blocks_to_draw(steps)) {
+      EXPECT_EQ(first, next);
+      next = last;
+      result.push_back(last - first);
+    }
+    EXPECT_EQ(next, steps.steps.size());
+    return result;
+  };
+  using Lengths = std::vector<std::size_t>;
+  EXPECT_EQ(lengths({120}), Lengths(15, 8));
+  EXPECT_EQ(lengths({24}), Lengths(8, 3));
+  EXPECT_EQ(lengths({5}), Lengths(5, 1));
+  EXPECT_EQ(lengths({1}), Lengths{1});
+  EXPECT_EQ(lengths({8, 8, 8, 8, 8, 8, 8, 8}), Lengths(8, 8));
+  EXPECT_EQ(lengths({60, 12}), (Lengths{7, 8, 7, 8, 7, 8, 7, 8, 6, 6}));
+}
+
+TEST(Replay, EveryStepIsDrawnEquallyOften) {
+  const StepBlocks blocks = {{0, 8}, {8, 16}, {16, 24}};
+  for (const std::size_t steps : {4U, 8U, 13U, 64U}) {
+    constexpr std::size_t kNodes = 3000;
+    std::vector<double> count(24);
+    for (const std::uint32_t index : draw_schedule(blocks, kNodes, steps, 3).recorded) ++count[index];
+    const double expected = static_cast<double>(kNodes * steps) / 24;
+    for (const double times : count) EXPECT_NEAR(times / expected, 1, 0.2) << steps;
+  }
 }
 
 /// The same, nanosecond by nanosecond, for whole numbers and without slowdown and delays.
@@ -223,7 +264,21 @@ TEST(ReplayOverRecorded, IsOneWhereRanksTakeTurnsInBeingLate) {
     }
     steps.steps.push_back({number, std::move(ranks), {0}});
   }
+  steps.step_ns = 15;  // both ranks reach the third collective at 40, and one works 5 more: 45 for three steps
   EXPECT_NEAR(replay_over_recorded(steps), 1, 1e-9);
+  steps.step_ns = 0;  // not known
+  EXPECT_EQ(replay_over_recorded(steps), 1);
+}
+
+TEST(ReplayOverRecorded, IsThatOfOtherTransfersToo) {
+  // Beside 100 of compute a collective of 0 takes no time, and one of 200 takes 100. The mean of both is hidden.
+  StepRecording steps = recording({1, 2}, {two_buckets(0, 100, 0), two_buckets(0, 100, 0)}, {0, 0});
+  steps.steps.push_back(steps.steps[0]);
+  steps.steps[1].step = 6;
+  steps.steps[1].transfer_ns = {200, 0};
+  steps.step_ns = 150;
+  EXPECT_NEAR(replay_over_recorded(steps), 1, 1e-9);
+  EXPECT_NEAR(replay_over_recorded(steps, std::vector<double>{100, 0}), 100.0 / 150, 1e-9);
 }
 
 }  // namespace

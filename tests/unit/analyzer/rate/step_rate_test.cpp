@@ -73,7 +73,7 @@ TEST(StepRate, TwoRanksThatAlternateTakeTheirMeanAndNotTheirMaximum) {
   const StepRate rate = ranks.rate();
   EXPECT_DOUBLE_EQ(rate.step_time_ns.value, 15.0 * kMs);
   EXPECT_DOUBLE_EQ(rate.samples_per_s(128), 128 / 15e-3);
-  EXPECT_DOUBLE_EQ(rate.distribution.skew_ns, 10.0 * kMs);
+  EXPECT_DOUBLE_EQ(*rate.distribution.skew_ns, 10.0 * kMs);
   EXPECT_DOUBLE_EQ(rate.distribution.max_ns, 20.0 * kMs);
   EXPECT_LE(rate.step_time_ns.interval->low, 15.0 * kMs);
   EXPECT_GE(rate.step_time_ns.interval->high, 15.0 * kMs);
@@ -167,6 +167,16 @@ TEST(StepRate, FewStepsHaveNoInterval) {
   for (int step = 0; step < 4; ++step) ranks.synchronous_step(10 * kMs);
   EXPECT_DOUBLE_EQ(ranks.rate().step_time_ns.value, 10.0 * kMs);
   EXPECT_FALSE(ranks.rate().step_time_ns.interval);
+  EXPECT_EQ(ranks.rate().independent_steps.reason(), ranks.rate().step_time_ns.interval.reason());
+}
+
+TEST(StepRate, AFirstStepOfHalfTheTimeLeavesNoInterval) {
+  RanksAtWork ranks(1);
+  for (int step = 0; step < 22; ++step) ranks.synchronous_step(step == 0 ? 20 * kMs : kMs - step * 1000);
+  const StepRate rate = ranks.rate();
+  EXPECT_TRUE(rate.step_time_ns.interval.reason().starts_with("one step dominates")) << rate.step_time_ns.interval.reason();
+  EXPECT_FALSE(rate.independent_steps);
+  EXPECT_FALSE(rate_interval(64, rate.step_time_ns.interval));
 }
 
 TEST(RunPartition, SumsToTheStepTimeThoughProbedStepsWereFaster) {

@@ -8,6 +8,7 @@
 #include "analyzer/scaling/curve_groups.h"
 #include "changed_cases.h"
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -55,6 +56,29 @@ TEST(FieldRoles, DecideEveryComparisonOfRuns) {
     EXPECT_EQ(varied_fields(runs).empty(), one_curve || always_split);
   }
   EXPECT_EQ(labels, 2u);
+}
+
+TEST(HasMeaning, DefaultsOfTheEngineSayNothingOfOtherRuns) {
+  RunCase run_case;
+  const ProvenanceSet measured{Provenance::kMeasured};
+  const ProvenanceSet imported{Provenance::kImported};
+  for (const char* field : {"lr", "momentum", "seed", "bucket_bytes", "data", "batch_per_gpu", "steps", "warmup", "strategy", "name", "nodes"})
+    EXPECT_TRUE(has_meaning(run_case, measured, field)) << field;
+  for (const char* field : {"lr", "momentum", "weight_decay", "seed", "bucket_bytes", "first_bucket_bytes", "data", "steps", "warmup"})
+    EXPECT_FALSE(has_meaning(run_case, imported, field)) << field;
+  for (const char* field : {"batch_per_gpu", "strategy", "precision", "name", "nodes", "workload", "tags"})
+    EXPECT_TRUE(has_meaning(run_case, imported, field)) << field;
+  run_case.lr = 0.1;
+  EXPECT_TRUE(has_meaning(run_case, imported, "lr")) << "a table stated it";
+  set_program(run_case, {"./train"});
+  run_case.lr = RunCase{}.lr;
+  for (const char* field : {"lr", "momentum", "seed", "bucket_bytes", "data", "batch_per_gpu", "global_batch", "steps"})
+    EXPECT_FALSE(has_meaning(run_case, measured, field)) << field;
+  EXPECT_TRUE(has_meaning(run_case, measured, "warmup"));
+  EXPECT_TRUE(has_meaning(run_case, imported, "steps")) << "those of a log or a trace";
+  run_case.work = Microbenchmark{};
+  for (const char* field : {"lr", "batch_per_gpu", "strategy", "precision", "optimizer", "scaling", "steps", "warmup"})
+    EXPECT_FALSE(has_meaning(run_case, measured, field)) << field;
 }
 
 TEST(GroupFields, OnOneNodeNoNetworkSetsARunApart) {

@@ -126,7 +126,9 @@ TEST_F(RunReference, WhatMatchesNothingIsNoErrorAndNamesWhatThereIs) {
 }
 
 TEST_F(RunReference, ImpossibleReferencesSayWhatIsAllowed) {
-  EXPECT_NE(complaint("nmae=main").find("nodes"), std::string::npos);
+  EXPECT_NE(complaint("nmae=main").find("a run has no field \"nmae\"; did you mean name?"), std::string::npos);
+  EXPECT_NE(complaint("gpus=4").find("did you mean gpus_per_node or world_size?"), std::string::npos);
+  EXPECT_NE(complaint("colour=red").find("the fields are accumulate, "), std::string::npos);
   EXPECT_NE(complaint("name=main,nodes").find("field=value"), std::string::npos);
   EXPECT_NE(complaint("name=main,").find("field=value"), std::string::npos);
   EXPECT_NE(complaint("=main").find("field=value"), std::string::npos);

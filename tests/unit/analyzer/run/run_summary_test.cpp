@@ -9,6 +9,7 @@
 #include <string>
 
 #include "analyzer/collectives/bus_factor.h"
+#include "analyzer/run/caveats.h"
 #include "analyzer/finalize/finalize.h"
 #include "core/error.h"
 #include "core/run_case/program_case.h"
@@ -247,7 +248,13 @@ TEST_F(Summarize, FindsAKnownProbeOverhead) {
 TEST_F(Summarize, NotesAProbeOverheadAboveOnePercent) {
   run_.probe_off_every = 4;
   run_.probe_cost_ns = 3000;
-  EXPECT_TRUE(has_note(summarize_pair(), "the probes cost 5.0% of a step"));
+  EXPECT_TRUE(has_note(summarize_pair(), "the probes cost 5.0%, at most 5.0% of a step"));
+}
+
+TEST(ProbeCostInWords, StatesTheEstimateAndItsBound) {
+  EXPECT_EQ(probe_cost_in_words({6.5, {1.2, 13.6, 0.95, ""}}), "6.5%, at most 13.6%");
+  EXPECT_EQ(probe_cost_in_words({-0.2, {-0.7, 0.4, 0.95, ""}}), "at most 0.4%");
+  EXPECT_EQ(probe_cost_in_words({-0.6, {-0.9, -0.1, 0.95, ""}}), "at most 0.0%");
 }
 
 TEST_F(Summarize, GivesNoProbeCostIfProbeOffStepsTookLonger) {
@@ -327,6 +334,65 @@ TEST_F(Summarize, NotesFewStepsAndDroppedSpans) {
   EXPECT_EQ(summary.dropped_spans, 17u);
   EXPECT_TRUE(has_note(summary, "few steps: 6 measured"));
   EXPECT_TRUE(has_note(summary, "17 spans were dropped"));
+}
+
+/// 30 steps of one rank of two, which no probe recorded.
+std::vector<store::StepRecord> plain_steps(std::int64_t first_ns, std::int64_t early_ns, std::int64_t late_ns) {
+  std::vector<store::StepRecord> steps;
+  std::int64_t begin_ns = 0;
+  for (std::uint32_t step = 0; step < 30; ++step) {
+    store::StepRecord& record = steps.emplace_back();
+    record.step = step;
+    record.begin_ns = begin_ns;
+    record.duration_ns = step == 0 ? first_ns : step < 15 ? early_ns : late_ns;
+    record.probes_on = false;
+    begin_ns += record.duration_ns;
+  }
+  return steps;
+}
+
+RunSummary summary_of(store::RunStore& store, store::RunRecord record, const std::vector<store::StepRecord>& steps) {
+  record.run_case.warmup = 0;
+  store.create_run(record);
+  store.put_ranks(record.id, std::vector<store::RankRecord>(1));
+  store.put_steps(record.id, steps);
+  return summarize(store, record.id);
+}
+
+TEST_F(Summarize, NotesStepsThatDependOnEachOther) {
+  const RunSummary summary = summary_of(scratch_.get(), run_.record(), plain_steps(1'000'000, 1'000'000, 1'100'000));
+  EXPECT_TRUE(summary.step_time_ns->interval) << summary.step_time_ns->interval.reason();
+  EXPECT_LT(*summary.independent_steps, 3);
+  EXPECT_TRUE(has_note(summary, "the 30 measured steps depend on each other and are worth 1 independent"));
+}
+
+TEST_F(Summarize, HasNoIntervalWhereOneStepDominates) {
+  const RunSummary summary = summary_of(scratch_.get(), run_.record(), plain_steps(40'000'000, 1'000'000, 1'000'100));
+  EXPECT_TRUE(summary.step_time_ns->interval.reason().starts_with("one step dominates, with 58% of the time"))
+      << summary.step_time_ns->interval.reason();
+  EXPECT_EQ(summary.distribution->skew_ns.reason(), "only 1 of 2 ranks was recorded");
+}
+
+TEST_F(Summarize, ASlowdownOfAnySizeIsNone) {
+  const auto slowdown = [&](const std::string& id, const std::string& fact) {
+    store::RunRecord record = run_.record();
+    record.id = id;
+    record.environment.facts["analysis.compute_slowdown_percent"] = fact;
+    scratch_.get().create_run(record);
+    return summarize(scratch_.get(), id).compute_slowdown_percent;
+  };
+  EXPECT_DOUBLE_EQ(slowdown("a", "14.2 9.6 19.1")->value, 14.2);
+  EXPECT_TRUE(slowdown("b", "-85.6 -99.9 1957").reason().starts_with("operators scatter too much")) << "as it was measured once";
+}
+
+TEST_F(Summarize, MeansOfStepsHaveNoDistribution) {
+  store::RunRecord record = run_.record();
+  record.provenance = {Provenance::kImported};
+  record.environment.facts["import.mean_of_steps"] = "10";
+  const RunSummary summary = summary_of(scratch_.get(), record, plain_steps(1'000'000, 1'000'000, 1'100'000));
+  EXPECT_TRUE(summary.step_time_ns);
+  EXPECT_EQ(summary.distribution.reason(), "the source gives means of 10 steps");
+  EXPECT_EQ(summary.probe_overhead_percent.reason(), "ddbench did not record this run");
 }
 
 TEST_F(Summarize, DrawsBarsThatSumToTheStepAndToTheLoss) {

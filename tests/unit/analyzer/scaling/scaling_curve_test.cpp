@@ -133,6 +133,7 @@ TEST(ScalingCurve, Baselines) {
   EXPECT_NEAR(with("smallest").rows[2].efficiency, 100.0 / 104, 1e-9);
   EXPECT_NEAR(with("node").rows[2].efficiency, 103.0 / 104, 1e-9);
   EXPECT_EQ(with("node").baseline_gpus, 8);
+  for (const std::string& note : with("node").notes) EXPECT_EQ(note.find("hardly possible"), std::string::npos) << note;
   EXPECT_NEAR(with("strategy=none").rows[2].efficiency, 0.933, 0.0005);
   EXPECT_THROW(with("strategy=zero"), Error);
   EXPECT_THROW(with("no such field=1"), Error);
@@ -278,6 +279,39 @@ TEST(ScalingCurve, FiguresShowIdealMeasuredAndLaw) {
   const Figure efficiency = efficiency_figure(curve);
   EXPECT_NEAR(efficiency.series[0].points[1].y, 100, 1e-9);
   EXPECT_NEAR(efficiency.series[1].points[4].y, 100.0 * 103 / 148, 1e-6);
+}
+
+TEST(ScalingCurve, ThePredictedSpeedupHoldsTheErrorOfTheBaseline) {
+  const auto speedup_ahead = [](double noise) {
+    ScratchStore scratch;
+    for (const double factor : {1 - noise, 1.0, 1 + noise}) {
+      add_run(scratch.get(), run_of(sized(1, 1), 103 * factor));
+      for (int gpus = 2; gpus <= 16; gpus *= 2)
+        add_run(scratch.get(), run_of(sized(1, gpus), 100 + 3 * gpus));
+    }
+    CurveOptions options;
+    options.predict_at = {{1, 32}};
+    const Figure figure = speedup_figure(curve_of(scratch.get(), options));
+    return figure.series.back().points.back();
+  };
+  const Point quiet = speedup_ahead(0.001);
+  const Point noisy = speedup_ahead(0.1);
+  ASSERT_TRUE(quiet.interval && noisy.interval);
+  EXPECT_EQ(noisy.x, 32);
+  // The baseline alone: three runs +-10%, Student's t 4.3.
+  EXPECT_GT(noisy.interval->high / noisy.y, 1.27);
+  EXPECT_LT(noisy.interval->low / noisy.y, 1 / 1.27);
+  EXPECT_LT(quiet.interval->high / quiet.y, 1.27);
+}
+
+TEST(ScalingCurve, ASizeThatCannotBePredictedIsNamedAsTheUserWroteIt) {
+  ScratchStore scratch;
+  for (const int gpus : {1, 2}) add_run(scratch.get(), run_of(sized(1, gpus), 100 + gpus));
+  CurveOptions options;
+  options.predict_at = {asked_size("4")};
+  EXPECT_TRUE(refusal(scratch.get(), options).starts_with("--predict 4: 2 nodes of 2 GPUs"));
+  options.predict_at = {asked_size("3x2")};
+  EXPECT_TRUE(refusal(scratch.get(), options).starts_with("--predict 3x2: "));
 }
 
 TEST(Stragglers, TheLateRankAndWhatItCosts) {

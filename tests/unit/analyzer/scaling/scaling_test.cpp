@@ -146,6 +146,16 @@ TEST_F(Sweep, NamesTheFastestOfTheSettingsThatTrainTheSame) {
   EXPECT_GT(best[0].samples_per_s.interval->high, best[0].samples_per_s.value);
 }
 
+TEST_F(Sweep, SettingsWithOneRunEachCannotBeDistinguished) {
+  add_setting(1 << 20, "sgd", 100);
+  add_setting(5 << 20, "sgd", 80);
+  add_setting(25 << 20, "sgd", 90);
+  const std::vector<BestSetting> best = table().best;
+  ASSERT_EQ(best.size(), 1u);
+  EXPECT_FALSE(best[0].over_next.interval);
+  EXPECT_EQ(best[0].as_good, (std::vector<std::string>{"bucket_bytes=26214400", "bucket_bytes=1048576"}));
+}
+
 TEST_F(Sweep, BringsInABaselineFromOutside) {
   const store::RunId baseline = add(1, 1, 40, ScalingMode::kWeak, "");
   add(1, 2, 80, ScalingMode::kWeak, "s1", baseline);
@@ -255,6 +265,9 @@ TEST_F(Sweep, AnEfficiencyFarAboveOneIsDoubted) {
     return note.starts_with("2 GPUs: an efficiency of ") && note.find("check that the baseline") != std::string::npos;
   }));
   EXPECT_TRUE(doubt_about_efficiency(1.1).empty());
+  const std::string smaller = doubt_about_efficiency(3.048, 0.125);
+  EXPECT_TRUE(smaller.starts_with("an efficiency of 304.8% is against a reference of more GPUs")) << smaller;
+  EXPECT_EQ(smaller.find("hardly possible"), std::string::npos);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <random>
 
 #include "autoregressive.h"
 
@@ -63,12 +65,53 @@ TEST(MeanOfSteps, WidensWithAutocorrelation) {
 }
 
 TEST(MeanOfSteps, IsNeverNegative) {
-  // One step in twelve takes a hundred times as long: the mean is known to a factor only.
+  // One step in twelve takes four times as long: the mean is known to a factor only.
   std::vector<double> values(12, 1.0);
-  values[5] = 100;
+  values[5] = 4;
   const ConfidenceInterval interval = mean_of_steps(values).value().estimate.interval;
   EXPECT_GT(interval.low, 0);
-  EXPECT_GT(interval.high, 9.25 * 1.5);
+  EXPECT_GT(interval.high, 1.25 * 1.25);
+}
+
+TEST(MeanOfSteps, OneStepOfNearlyAllTheTimeBoundsNothing) {
+  // A run as it was measured: the first step took 23 ms, the others about 1 ms.
+  std::vector<double> values = steps(22, 0);
+  values[0] = 24 * kTrueStep_ns;
+  EXPECT_EQ(mean_of_steps(values).reason(), "one step dominates, with 53% of the time: measure more steps, or a longer warm-up");
+  values[0] = values[1];
+  values[11] = 100 * kTrueStep_ns;
+  EXPECT_TRUE(mean_of_steps(values).reason().starts_with("one step dominates, with 83% of the time")) << "wherever it is";
+}
+
+TEST(MeanOfSteps, FewIndependentStepsThatScatterMuchBoundNothing) {
+  std::vector<double> values(40, 1.0);
+  std::fill(values.begin() + 20, values.end(), 50.0);
+  EXPECT_EQ(mean_of_steps(values).reason(),
+            "the steps are too correlated or scatter too much: n=40, worth 1 independent: measure more steps, or a longer warm-up");
+}
+
+TEST(MeanOfSteps, AnIntervalSpansLessThanAnOrderOfMagnitude) {
+  std::mt19937_64 random(20261122);
+  std::lognormal_distribution<double> skewed(0, 2);
+  int bounded = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<double> values(30);
+    for (double& value : values) value = skewed(random);
+    const auto mean = mean_of_steps(values);
+    if (!mean) continue;
+    ++bounded;
+    EXPECT_LT(mean->estimate.interval.high / mean->estimate.interval.low, 10);
+  }
+  EXPECT_GT(bounded, 20);
+}
+
+TEST(MeanOfSteps, ASmallEffectiveCountAloneIsNoReason) {
+  // Another level from the middle on: worth one step, and known to 10%.
+  std::vector<double> values(30, 1.0);
+  std::fill(values.begin() + 15, values.end(), 1.1);
+  const SeriesMean mean = mean_of_steps(values).value();
+  EXPECT_LT(mean.effective_count, 1.5);
+  EXPECT_LT(relative_width(mean), 0.22);
 }
 
 TEST(MeanOfSteps, GivesTheSameIntervalForTheSameInput) {

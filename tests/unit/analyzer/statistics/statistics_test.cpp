@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "analyzer/statistics/log_ratio.h"
 #include "core/error.h"
 
 namespace ddbench::analyzer {
@@ -33,6 +34,19 @@ TEST(MeanOfRuns, NeedsThreePositiveRuns) {
   EXPECT_EQ(mean_of_runs(std::vector<double>{1, 1}).reason(),
             "2 run(s): an interval over runs needs 3 or more");
   EXPECT_EQ(mean_of_runs(std::vector<double>{1, 0, 1}).reason(), "a run's value is not above 0");
+}
+
+TEST(MeanOfRuns, RunsThatAgreeToTheLastDigitHaveAnInterval) {
+  // As imported ones do whose rates were rounded: t(0.975, 2) x 0.05% / sqrt(3).
+  const Estimate estimate = mean_of_runs(std::vector<double>{2600, 2600, 2600}).value();
+  EXPECT_NEAR(std::log(estimate.interval.high / 2600), 4.302653 * kLeastSpread / std::sqrt(3), 1e-9);
+  EXPECT_NEAR(std::log(2600 / estimate.interval.low), 4.302653 * kLeastSpread / std::sqrt(3), 1e-9);
+}
+
+TEST(BelievedVariance, HasAFloorThatZeroesDoNotHave) {
+  EXPECT_DOUBLE_EQ(believed_variance(run_moments(std::vector<double>{10, 10, 10})), 0.005 * 0.005);
+  EXPECT_DOUBLE_EQ(believed_variance(run_moments(std::vector<double>{9, 10, 11})), 1);
+  EXPECT_EQ(believed_variance(run_moments(std::vector<double>{0, 0})), 0);
 }
 
 TEST(MeanOfRuns, CoversTheTruthAtItsLevel) {

@@ -126,7 +126,7 @@ TEST_F(DiskTest, FullDiskCreatesNoRun) {
 
 TEST_F(DiskTest, NoStoreIsLeftBehindOnAFullDisk) {
   fill_disk(0);
-  EXPECT_ERROR(ErrorCode::kRunFailed, "is full", RunStore::open(file_, OpenMode::kReadWrite));
+  EXPECT_ERROR(ErrorCode::kEnvironment, "is full", RunStore::open(file_, OpenMode::kReadWrite));
   EXPECT_FALSE(fs::exists(file_));
 }
 
@@ -140,10 +140,10 @@ TEST_F(DiskTest, ClosedStoreIsReadFromAReadOnlyPlaceAndNotWritten) {
   RunStore::open(file_, OpenMode::kReadWrite).create_run(test::full_run("a"));
   make_read_only();
   test::expect_same(RunStore::open(file_, OpenMode::kReadOnly).find("a"), test::full_run("a"));
-  EXPECT_ERROR(ErrorCode::kRunFailed, "read-only", RunStore::open(file_, OpenMode::kReadWrite));
-  EXPECT_ERROR(ErrorCode::kRunFailed, "cannot create the directory",
+  EXPECT_ERROR(ErrorCode::kEnvironment, "read-only", RunStore::open(file_, OpenMode::kReadWrite));
+  EXPECT_ERROR(ErrorCode::kEnvironment, "cannot create the directory",
                RunStore::open(mount_point_ / "sub" / "new.db", OpenMode::kReadWrite));
-  EXPECT_ERROR(ErrorCode::kRunFailed, "read-only",
+  EXPECT_ERROR(ErrorCode::kEnvironment, "read-only",
                RunStore::open(mount_point_ / "new.db", OpenMode::kReadWrite));
 }
 

@@ -77,6 +77,17 @@ TEST_F(RoundTrip, CaseThatCannotBeReadBackIsRefused) {
   EXPECT_TRUE(store_.runs().empty());
 }
 
+TEST_F(RoundTrip, RunsAreCountedAsTheyAreSelected) {
+  for (int i = 0; i < 3; ++i) {
+    RunRecord run = plain_run(std::string(1, static_cast<char>('a' + i)));
+    run.run_case.name = i == 0 ? "other" : "nightly";
+    store_.create_run(run);
+  }
+  EXPECT_EQ(store_.count({}), 3);
+  EXPECT_EQ(store_.count({.name = "nightly", .limit = 1}), 2) << "the limit is of the list";
+  EXPECT_EQ(store_.count({.name = "x' OR '1'='1"}), 0);
+}
+
 TEST_F(RoundTrip, IdsMustBeGivenAndNew) {
   store_.create_run(plain_run("a"));
   EXPECT_ERROR(ErrorCode::kBadInput, "already holds a run \"a\"", store_.create_run(full_run("a")));

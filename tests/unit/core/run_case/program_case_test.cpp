@@ -43,6 +43,19 @@ TEST(ProgramCase, ItsBatchIsKnownWhereSomebodySaidIt) {
   EXPECT_NE(case_key(run_case), key);
 }
 
+TEST(ProgramCase, OnlyTrainingThatStatesABatchHasOne) {
+  RunCase run_case;
+  run_case.work = ReferenceWorkload{.name = "resnet50", .batch_is_known = false};
+  EXPECT_FALSE(has_known_batch(run_case));
+  EXPECT_FALSE(has_known_batch(run_case_from_json(to_json(run_case))));
+  run_case.work = ReferenceWorkload{"resnet50", {{"batch", "8"}}};  // an option of a table's, of that name
+  EXPECT_TRUE(has_known_batch(run_case_from_json(to_json(run_case))));
+  run_case.work = Microbenchmark{};
+  EXPECT_FALSE(has_known_batch(run_case));
+  run_case.work = NcclTests{};
+  EXPECT_FALSE(has_known_batch(run_case));
+}
+
 TEST(ProgramCase, KeepsHowItIsStarted) {
   RunCase run_case;
   set_program(run_case, {"./train"}, ProgramStart::kPerNode).python_marks = false;
@@ -73,7 +86,7 @@ TEST(ProgramCase, RefusesOptionsThatItsWorkDoesNotHave) {
 
 TEST(ProgramCase, EachWorkIsItsOwnAfterAStore) {
   for (const Work& work :
-       {Work{ReferenceWorkload{"mlp", {{"hidden", "8"}}}}, Work{UserProgram{.command = {"a", "b"}, .one_is_stated = true}},
+       {Work{ReferenceWorkload{"mlp", {{"hidden", "8"}}}}, Work{ReferenceWorkload{"mlp", {{"hidden", "8"}}, false}}, Work{UserProgram{.command = {"a", "b"}, .one_is_stated = true}},
         Work{Microbenchmark{{{"factor", "2"}}}},
         Work{NcclTests{.function = "all_reduce", .place = "in_place", .redop = "sum", .type = "float"}}}) {
     EXPECT_EQ(make_work(work_name(work), work_options(work)), work) << work_name(work);

@@ -150,7 +150,7 @@ TEST(Gloo, AbortEndsACollectiveThatAPeerNeverJoins) {
   const auto outcomes = run_ranks(2, [](int rank, KeyValueStore& store) -> std::string {
     const auto communicator = join(rank, 2, store);
     if (rank == 1) {
-      store.get("aborted", 30s);
+      store.get("aborted", test::kHangs);
       return error_that_ends([&] { communicator->barrier(); });
     }
     std::jthread aborter([&] {
@@ -176,7 +176,7 @@ TEST(Gloo, AbortEndsATransferWhosePeerStoppedInTheMiddle) {
       store.set("pid", bytes(std::to_string(getpid())));
       for (;;) communicator->all_reduce_sum(data);
     }
-    const Bytes text = store.get("pid", 60s);
+    const Bytes text = store.get("pid", test::kHangs);
     const pid_t peer = std::stoi(std::string(text.begin(), text.end()));
     std::jthread aborter([&] {
       std::this_thread::sleep_for(10ms);

@@ -1,5 +1,6 @@
 // The operators of convolutional networks and their gradients; see network_operators_test.cpp.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -87,7 +88,7 @@ Numbers batch_norm(std::int64_t rows, std::int64_t columns, const Numbers& x, co
 }
 
 TEST_P(ImageOperatorsTest, BatchNorm) {
-  // Single columns, packs of 8, and rows that several blocks share.
+  // Single columns and packs of 8.
   for (const auto& size : {std::pair{13L, 5L}, {13L, 16L}, {150L, 8L}}) {
     const std::int64_t rows = size.first, columns = size.second;
     const Tensor x = random(rows, columns), scale = random(1, columns, kFloat),
@@ -112,6 +113,51 @@ TEST_P(ImageOperatorsTest, BatchNorm) {
         expect_near(added(dscale, once), once, "dscale added");
       }
     }
+  }
+}
+
+/// The gradients by x, scale and shift, where `dy` has been cut off where y is 0.
+std::array<Numbers, 3> batch_norm_gradients(std::int64_t rows, std::int64_t columns, const Numbers& x, const Numbers& scale,
+                                            const Numbers& dy) {
+  Numbers dx(x.size()), dscale, dshift;
+  const auto count = static_cast<double>(rows);
+  for (std::int64_t c = 0; c < columns; ++c) {
+    double mean = 0, variance = 0, sum = 0, product = 0;
+    for (std::int64_t i = c; i < rows * columns; i += columns) mean += x[i] / count;
+    for (std::int64_t i = c; i < rows * columns; i += columns) variance += (x[i] - mean) * (x[i] - mean) / count;
+    const double inverse = 1 / std::sqrt(variance + 1e-5);
+    for (std::int64_t i = c; i < rows * columns; i += columns) {
+      sum += dy[i];
+      product += dy[i] * (x[i] - mean) * inverse;
+    }
+    for (std::int64_t i = c; i < rows * columns; i += columns) {
+      dx[i] = scale[c] * inverse * (dy[i] - sum / count - (x[i] - mean) * inverse * product / count);
+    }
+    dscale.push_back(product);
+    dshift.push_back(sum);
+  }
+  return {dx, dscale, dshift};
+}
+
+TEST_P(ImageOperatorsTest, BatchNormOfRowsAndColumnsThatSeveralBlocksShare) {
+  for (const auto& size : {std::pair{20'000L, 40L}, {2'000L, 37L}}) {  // packs of 8, single columns
+    const std::int64_t rows = size.first, columns = size.second;
+    const Tensor x = random(rows, columns), scale = random(1, columns, kFloat), shift = random(1, columns, kFloat),
+                 dy = random(rows, columns), y = zeros(rows, columns), dx = zeros(rows, columns),
+                 dscale = zeros(1, columns, kFloat), dshift = zeros(1, columns, kFloat);
+    Numbers cut = numbers(dy);
+    const BatchStatistics statistics{zeros(1, columns, kFloat), zeros(1, columns, kFloat)};
+    device_->batch_norm_forward(x, scale, shift, {}, Activation::kRelu, 1e-5F, statistics, y);
+    device_->batch_norm_backward(x, y, scale, Activation::kRelu, statistics, dy, kOverwrite, dscale, dshift, dx);
+    expect_near(y, batch_norm(rows, columns, numbers(x), numbers(scale), numbers(shift), {}, true), "y");
+    const Numbers outputs = numbers(y);
+    for (std::size_t i = 0; i < cut.size(); ++i) {
+      if (outputs[i] <= 0) cut[i] = 0;
+    }
+    const auto [by_x, by_scale, by_shift] = batch_norm_gradients(rows, columns, numbers(x), numbers(scale), cut);
+    expect_near(dx, by_x, "dx");
+    expect_near(dscale, by_scale, "dscale");
+    expect_near(dshift, by_shift, "dshift");
   }
 }
 

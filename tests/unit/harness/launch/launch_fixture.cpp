@@ -67,7 +67,7 @@ LaunchTest::LaunchTest() {
   options_.executable = LAUNCH_TEST_RANK;
   options_.start_deadline = test::kHangs;
   options_.watchdog = test::kHangs;
-  options_.grace = 5s;
+  options_.grace = test::kHangs;
 }
 
 LaunchOutcome LaunchTest::launch(const std::string& scenario, int culprit, int nodes, int gpus_per_node) {

@@ -45,7 +45,7 @@ RankTrace read_trace(const std::filesystem::path& directory, int rank);
 
 /// The process is there and not only waited for (a zombie counts as gone).
 bool lives(pid_t pid);
-/// Waits up to ten seconds, the product's promise.
+/// Waits for it.
 bool ends_in_time(pid_t pid);
 /// Whether any process of this machine that we may look at is in that network namespace.
 bool anybody_in(ino_t network_namespace);

@@ -20,6 +20,10 @@ using test::message_of;
 using namespace std::chrono_literals;
 using store::RunState;
 
+/// How long a test waits for a rank that does nothing. By then all others have come as far as they can, on a busy machine
+/// and under ASan, too.
+constexpr auto kPatience = 15s;
+
 std::string who(const LaunchOutcome& outcome, int rank) {
   const store::RankRecord& record = outcome.ranks[static_cast<std::size_t>(rank)];
   return fmt::format("rank {} (node {}, pid {})", rank, record.node, record.pid);
@@ -143,7 +147,7 @@ TEST_F(LaunchTest, ARankThatSpeaksGarbageFails) {
 }
 
 TEST_F(LaunchTest, AStoppedRankAndItsCollectiveAreNamed) {
-  options_.watchdog = 4s;
+  options_.watchdog = kPatience;
   const LaunchOutcome outcome = launch("stop", 1);
   EXPECT_EQ(outcome.state, RunState::kFailed);
   EXPECT_TRUE(outcome.reason.starts_with(who(outcome, 1) + " has not answered for ")) << outcome.reason;
@@ -154,7 +158,7 @@ TEST_F(LaunchTest, AStoppedRankAndItsCollectiveAreNamed) {
 }
 
 TEST_F(LaunchTest, ARankThatIsLateForTheCollectiveIsNamed) {
-  options_.watchdog = 4s;
+  options_.watchdog = kPatience;
   options_.grace = 300ms;
   const LaunchOutcome outcome = launch("late", 2);
   EXPECT_EQ(outcome.state, RunState::kFailed);
@@ -164,21 +168,21 @@ TEST_F(LaunchTest, ARankThatIsLateForTheCollectiveIsNamed) {
 }
 
 TEST_F(LaunchTest, ARankThatIgnoresTheStopIsKilled) {
-  options_.grace = 300ms;
+  options_.grace = kPatience;  // in which the third rank ends
   const LaunchOutcome outcome = launch("deaf", 1);
   EXPECT_EQ(outcome.state, RunState::kFailed);
   EXPECT_TRUE(outcome.reason.starts_with(who(outcome, 0) + " was killed by signal 9 (SIGKILL)"))
       << outcome.reason;
   EXPECT_TRUE(outcome.ranks[1].outcome.starts_with("killed by the launcher")) << outcome.ranks[1].outcome;
   ASSERT_EQ(outcome.notes.size(), 1u);
-  EXPECT_TRUE(contains(outcome.notes[0], "did not exit within 0.3 s")) << outcome.notes[0];
+  EXPECT_TRUE(contains(outcome.notes[0], "did not exit within 15.0 s")) << outcome.notes[0];
 }
 
 TEST_F(LaunchTest, ARankThatNeverReportsIsNamed) {
-  options_.start_deadline = 4s;
+  options_.start_deadline = kPatience;
   const LaunchOutcome outcome = launch("mute", 1);
   EXPECT_EQ(outcome.state, RunState::kFailed);
-  EXPECT_EQ(outcome.reason, who(outcome, 1) + " did not report within 4.0 s of its start");
+  EXPECT_EQ(outcome.reason, who(outcome, 1) + " did not report within 15.0 s of its start");
 }
 
 TEST_F(LaunchTest, AnInterruptStopsEveryRank) {

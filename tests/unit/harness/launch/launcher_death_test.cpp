@@ -59,12 +59,10 @@ class LauncherDeathTest : public ::testing::Test {
       const RankTrace trace = read_trace(directory_.path(), rank);
       EXPECT_GT(trace.pid, 0);
       EXPECT_TRUE(ends_in_time(trace.pid)) << rank;
-      bool left = true;
-      for (int i = 0; i < 1000 && left; ++i) {
-        left = anybody_in(trace.network_namespace) && own_namespace(trace);
-        if (left) std::this_thread::sleep_for(10ms);
-      }
-      EXPECT_FALSE(left) << "the network namespace of rank " << rank;
+      const auto is_left = [&] { return anybody_in(trace.network_namespace) && own_namespace(trace); };
+      const auto deadline = std::chrono::steady_clock::now() + test::kHangs;
+      while (is_left() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(10ms);
+      EXPECT_FALSE(is_left()) << "the network namespace of rank " << rank;
     }
   }
 

@@ -37,6 +37,18 @@ TEST(LockStep, AWorkLongerThanTheTimeIsDoneTwiceOnly) {
   EXPECT_EQ(outcomes[1].text, outcomes[0].text);
 }
 
+TEST(LockStep, EachBatchIsProgress) {
+  const auto outcomes = test::run_ranks(2, [](int rank, collective::KeyValueStore& store) {
+    const auto communicator = collective::make_communicator("gloo", {.rank = rank, .world_size = 2}, store);
+    std::size_t marks = 0;
+    const TimedBatches timed = time_in_lock_step(*communicator, 0.001, [] {}, {}, [&] { ++marks; });
+    return fmt::format("{} more", marks - timed.times_ns.size());
+  });
+  // The call that warms up, and the batch on trial.
+  EXPECT_EQ(outcomes[0].text, "2 more");
+  EXPECT_EQ(outcomes[1].text, "2 more");
+}
+
 TEST(LockStep, TimesAreThoseOfAnIteration) {
   const auto outcomes = test::run_ranks(1, [](int rank, collective::KeyValueStore& store) {
     const auto communicator = collective::make_communicator("gloo", {.rank = rank, .world_size = 1}, store);

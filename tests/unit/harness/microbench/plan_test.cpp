@@ -96,5 +96,18 @@ TEST(Plan, MemoryIsThatOfTwoBuffers) {
   EXPECT_GE(usual_max_bytes(1, 4), 8);
 }
 
+TEST(Plan, ShortMemoryLimitsASizeThatNobodyStated) {
+  const std::int64_t much = std::int64_t{1} << 40, little = std::int64_t{512} << 20;
+  const RunCase usual = micro_case(4), stated = micro_case(4, {{"max_bytes", "64M"}});
+  RunCase run_case = usual;
+  limit_max_bytes(run_case, much);
+  EXPECT_EQ(run_case, usual) << "the key of its case, too, is that of sweeps on machines with more";
+  limit_max_bytes(run_case, little);
+  EXPECT_EQ(micro_options(run_case).max_bytes, usual_max_bytes(little, 4));
+  run_case = stated;
+  limit_max_bytes(run_case, little);
+  EXPECT_EQ(run_case, stated);
+}
+
 }  // namespace
 }  // namespace ddbench::micro

@@ -85,6 +85,7 @@ class NcclDriver : public ::testing::Test {
   /// 1, which runs `body` and exits in order.
   template <typename Body>
   std::filesystem::path spool_of_program(const Body& body) {
+    recorder_.flush();  // in the child, what its drain thread holds leaks
     const pid_t child = ::fork();
     if (child == 0) {
       ::setenv("DDBENCH_SPOOL_DIR", directory_.path().c_str(), 1);

@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "hang_limit.h"
 #include "nccl_driver.h"
 #include "probes/preload/session/thread_range.h"
 
@@ -291,7 +292,7 @@ TEST_F(NcclDriver, SampledWindowsTurnTheMaskOffAndOn) {
     ::setenv("DDBENCH_NCCL_WINDOW", "5/20", 1);
     Comm5 comm(v5, 15, 2, 1);
     // Windows follow the clock, so the communicator may begin outside of one.
-    const std::int64_t until_ns = now_ns() + 20'000'000'000;
+    const std::int64_t until_ns = now_ns() + std::chrono::nanoseconds(test::kHangs).count();
     const auto await = [&comm, until_ns](bool on) {
       while ((__atomic_load_n(&comm.mask, __ATOMIC_RELAXED) != 0) != on && now_ns() < until_ns) {
         std::this_thread::sleep_for(std::chrono::microseconds(100));

@@ -127,8 +127,8 @@ TEST(FigureSvg, WaterfallBarsBeginWhereTheLastOneEnded) {
   EXPECT_NEAR(bars[2][0], bars[1][1], 0.2);
   EXPECT_NEAR(bars[3][1], bars[2][1], 0.2);  // the total ends where the parts end ...
   EXPECT_NEAR(bars[3][0], bars[0][1], 0.2);  // ... and begins at zero
-  EXPECT_NE(svg.find(">+3.000 ms<"), std::string::npos);
-  EXPECT_NE(svg.find(">−1.000 ms<"), std::string::npos);
+  EXPECT_NE(svg.find(">+3.00 ms<"), std::string::npos);
+  EXPECT_NE(svg.find(">-1.00 ms<"), std::string::npos);
 }
 
 TEST(FigureSvg, StackedBarsEndAtTheirSum) {
@@ -145,6 +145,26 @@ TEST(FigureSvg, StackedBarsEndAtTheirSum) {
   EXPECT_NE(svg.find("class=\"bar backward\""), std::string::npos);
   EXPECT_EQ(svg.find("bar copy"), std::string::npos) << "what is nothing is not in the legend";
   EXPECT_NE(svg.find("<pattern id=\"figure-h1\""), std::string::npos);
+}
+
+TEST(FigureSvg, EachValueHasAUnitInWhichItCanBeRead) {
+  Figure figure;
+  figure.y = {"bus bandwidth", "B/s"};
+  figure.series = {{"busbw", SeriesShape::kBars, {{0, 64'600, std::nullopt, "8.00 B"}, {1, 116.4e6, std::nullopt, "1.07 MB"}}, {}}};
+  const svg::Chart chart = svg::make_chart(figure);
+  ASSERT_EQ(chart.end_labels.size(), 2U);
+  EXPECT_EQ(chart.end_labels[0].text, "64.6 kB/s");
+  EXPECT_EQ(chart.end_labels[1].text, "116 MB/s") << "as the table of collectives has it";
+}
+
+TEST(FigureSvg, ATitleDoesNotRepeatTheLabels) {
+  Figure figure;
+  figure.x = {"rank", "1"};
+  figure.y = {"mean step", "ms"};
+  figure.series = {{"forward", SeriesShape::kStackedBars, {{0, 1, std::nullopt, "rank 0"}, {1, 2, std::nullopt, "rank 1"}}, {}}};
+  EXPECT_EQ(svg::make_chart(figure).x_title, "");
+  figure.series[0].points[1].label = "slowest";
+  EXPECT_EQ(svg::make_chart(figure).x_title, "rank");
 }
 
 TEST(FigureSvg, AnEmptyFigureSaysSo) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/run_case/program_case.h"
 #include "expect_error.h"
 
 namespace ddbench::imports {
@@ -80,6 +81,34 @@ TEST(Table, WhatNoColumnStatesIsNotKnown) {
   EXPECT_EQ(some.precision, "fp16");
   EXPECT_EQ(some.optimizer, "adamw");
   EXPECT_EQ(some.backend, "");
+}
+
+TEST(Table, ABatchThatNoColumnStatesIsNotKnown) {
+  const auto is_known = [](const std::string& text) { return has_known_batch(read(text)[0].run.run_case); };
+  const auto says_step = [](const std::string& text) { return read(text)[0].run.environment.facts.count("import.step_time") == 0; };
+  EXPECT_FALSE(is_known("gpus,throughput\n8,100\n"));
+  EXPECT_FALSE(says_step("gpus,throughput\n8,100\n")) << "how long a step takes would follow from the batch";
+  EXPECT_FALSE(says_step("gpus,throughput,step_time_ms\n8,100,2\n")) << "without a batch the throughput counts";
+  EXPECT_FALSE(is_known("gpus,step_time_ms\n8,2.5\n"));
+  EXPECT_TRUE(says_step("gpus,step_time_ms\n8,2.5\n"));
+  for (const char* text : {"gpus,batch_per_gpu,throughput\n8,1,100\n", "gpus,global_batch,throughput\n8,8,100\n"}) {
+    EXPECT_TRUE(is_known(text)) << text;
+    EXPECT_TRUE(says_step(text)) << text;
+  }
+  EXPECT_FALSE(is_known("gpus,batch_per_gpu,tokens/s\n8,32,524288\n")) << "a batch of samples, a rate of tokens";
+  EXPECT_FALSE(says_step("gpus,batch_per_gpu,tokens/s\n8,32,524288\n"));
+}
+
+TEST(Table, ARunOfAReportWithoutAStepTimeHasItsThroughput) {
+  const std::string header = "run_id,state,valid,provenance,workload,nodes,gpus_per_node,batch_per_gpu,step_time_ns,step_time_ci_low_ns,"
+                             "samples_per_s,partition_step_ns,dropped_spans\n";
+  const auto runs = read(header + "a,done,1,imported,resnet50,1,8,,,,4500,,0\nb,done,1,measured,mlp,1,2,64,2000000,,64000,,0\n"
+                                  "c,done,1,measured,mlp,1,2,64,,,,,0\n");
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].steps[0].duration_ns, 1'777'778);
+  EXPECT_EQ(runs[0].run.environment.facts.at("import.step_time"), "not said");
+  EXPECT_EQ(runs[1].steps[0].duration_ns, 2'000'000);
+  EXPECT_TRUE(has_known_batch(runs[1].run.run_case));
 }
 
 TEST(Table, UnitsFromTheHeaderOrTheOptions) {

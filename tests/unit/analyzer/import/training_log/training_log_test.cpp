@@ -97,6 +97,7 @@ TEST(MlperfLog, AThroughputOfTokensIsRecognisedByStampsAndSteps) {
   EXPECT_NEAR(step_times_ms(run)[0], 1067.9, 0.1);
   EXPECT_TRUE(test::contains(notes_of(run), "of tokens, 2048 to a sample"));
   EXPECT_TRUE(test::contains(notes_of(run), "the mean of 110 steps"));
+  EXPECT_EQ(run.run.environment.facts.at("import.mean_of_steps"), "110");
   for (const std::string& unsettled : {batch + lines, batch + throughput_line(5154997.27, 1211105280, 1'696'565'217'469)}) {
     EXPECT_ERROR(ErrorCode::kBadInput, "m.log line 2: nothing in the log settles whether its throughput is of samples or of tokens",
                  read_training_log(unsettled, "m.log", LogFormat::kMlperf, options));
@@ -111,6 +112,7 @@ TEST(MlperfLog, StepsThatCountTokensAreStepsOfABatch) {
   const ImportedRun run = read_mllog(text, 2688);
   EXPECT_EQ(step_times_ms(run), (std::vector<double>{931, 932, 933}));
   EXPECT_FALSE(test::contains(notes_of(run), "the mean of"));
+  EXPECT_FALSE(run.run.environment.facts.contains("import.mean_of_steps"));
 }
 
 TEST(MlperfLog, AThroughputOfSamplesIsRecognisedByWhatTheLogCounts) {

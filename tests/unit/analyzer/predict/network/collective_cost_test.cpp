@@ -72,6 +72,102 @@ TEST(CollectiveCost, ARingOverTwoTiersIsAsFastAsTheSlowerOne) {
   EXPECT_NEAR(slow_inside.cost("all_reduce", 1e6, {2, 4})->ns / ring(8, 1e6, 9000, 0.3), 1, 1e-9);
 }
 
+TEST(CollectiveCost, ARequestedTierIsNotReplacedByARecordedOne) {
+  CollectiveCosts costs;
+  costs.add("all_reduce", curve({2, 1}, 50'000, 1));
+  costs.set_requested();
+  EXPECT_TRUE(costs.has_tier(true));
+  EXPECT_FALSE(costs.has_tier(false));
+  costs.add("all_reduce", curve({4, 1}, 5000, 0.1));  // the recorded run's own shape
+  costs.add("broadcast", curve({8, 1}, 5000, 0.1));
+  EXPECT_NEAR(costs.cost("all_reduce", 1e6, {4, 1})->ns / ring(4, 1e6, 50'000, 1), 1, 1e-9);
+  EXPECT_NEAR(costs.cost("all_reduce", 1e6, {2, 1})->ns / ring(2, 1e6, 50'000, 1), 1, 1e-9);
+  EXPECT_NEAR(costs.cost("all_reduce", 1e6, {16, 1})->ns / ring(16, 1e6, 50'000, 1), 1, 1e-9);
+  EXPECT_NEAR(costs.cost("broadcast", 1e6, {8, 1})->ns, 7 * 50'000 + 1e6, 1);
+  // The tier that was not requested is the recorded one.
+  costs.add("all_reduce", curve({1, 4}, 1000, 0.01));
+  EXPECT_NEAR(costs.cost("all_reduce", 1e6, {1, 4})->ns / ring(4, 1e6, 1000, 0.01), 1, 1e-9);
+  EXPECT_NEAR(costs.cost("all_reduce", 1e6, {2, 4})->ns, 2 * 50'000 + 12 * 1000 + 2 * 7 / 8.0 * 1e6, 1);
+}
+
+/// A ring over k nodes of g: a message crosses nodes where its sender is the last rank of its node.
+double ring_over_tiers(int nodes, int gpus, double between, double inside, double moved_ns) {
+  double latency = 0;
+  const int n = nodes * gpus;
+  for (int hop = 0; hop + 1 < n; ++hop) latency += 2 * ((hop + 1) % gpus == 0 ? between : inside);
+  return latency + 2 * (n - 1.0) / n * moved_ns;
+}
+
+CostCurve curve_over_tiers(ClusterShape shape, double between, double inside, double beta) {
+  CostCurve result{shape, {}, 0};
+  for (double bytes = 1024; bytes <= 64e6; bytes *= 4)
+    result.time_ns[bytes] = ring_over_tiers(shape.nodes, shape.gpus_per_node, between, inside, bytes * beta);
+  return result;
+}
+
+TEST(CollectiveCost, LatencyOfNodesOfSeveralGpusIsSplitByTheInnerTier) {
+  constexpr double kBetween = 50'000;
+  constexpr double kInside = 5000;
+  CollectiveCosts costs;
+  costs.add("all_reduce", curve_over_tiers({2, 8}, kBetween, kInside, 0.1));
+  CollectiveCosts split = costs;
+  split.add("all_reduce", curve({1, 8}, kInside, 0.01));
+  for (const ClusterShape shape : {ClusterShape{2, 8}, {4, 8}, {64, 8}, {4, 4}, {16, 1}}) {
+    const double truth = ring_over_tiers(shape.nodes, shape.gpus_per_node, kBetween, kInside, 4096 * 0.1);
+    const auto known = split.cost("all_reduce", 4096, shape);
+    ASSERT_TRUE(known);
+    EXPECT_NEAR(known->ns / truth, 1, 1e-9) << shape.nodes << "x" << shape.gpus_per_node;
+    if (shape.gpus_per_node != 8 && shape.gpus_per_node != 1) continue;
+    // Without the inner tier: all of it by crossings, with an error that reaches to messages that are alike.
+    const auto unknown = costs.cost("all_reduce", 4096, shape);
+    ASSERT_TRUE(unknown);
+    EXPECT_GE(unknown->ns, truth * (1 - 1e-9));
+    EXPECT_GE(unknown->ns * unknown->relative_error, unknown->ns - truth - 1e-3);
+  }
+  EXPECT_NEAR(split.cost("all_reduce", 4096, {64, 8})->ns, 10.78e6, 0.01e6);
+  EXPECT_LT(split.cost("all_reduce", 4096, {64, 8})->relative_error, 0.06);
+  // A change of the network between nodes leaves the messages inside of them.
+  split.scale_network(0.5, 1);
+  EXPECT_NEAR(split.cost("all_reduce", 4096, {64, 8})->ns / ring_over_tiers(64, 8, kBetween / 2, kInside, 4096 * 0.1), 1, 1e-9);
+  // A link that states no latency has that of the crossings.
+  CollectiveCosts linked = split;
+  linked.scale_network(1, 1);
+  linked.set_link({1e9, {}});
+  EXPECT_NEAR(linked.cost("all_reduce", 4096, {64, 8})->ns / ring_over_tiers(64, 8, kBetween, kInside, 4096), 1, 1e-9);
+}
+
+TEST(CollectiveCost, TheGpusOfANodeShareItsLink) {
+  constexpr double kBytes = 64e6;
+  for (const ClusterShape shape : {ClusterShape{8, 1}, {2, 8}, {4, 2}}) {
+    // What leaves the first node, pair by pair.
+    const int n = shape.nodes * shape.gpus_per_node;
+    double all_to_all = 0;
+    double push = 0;
+    for (int from = 0; from < shape.gpus_per_node; ++from) {
+      for (int to = shape.gpus_per_node; to < n; ++to) {
+        all_to_all += kBytes / n;
+        push += from == 0 ? kBytes : 0;
+      }
+    }
+    CollectiveCosts link;
+    link.set_link({1e9, 0.0});
+    link.add("all_reduce", curve({1, 2}, 0, 1e-6));
+    EXPECT_NEAR(link.cost("all_to_all", kBytes, shape)->ns / all_to_all, 1, 1e-9) << n;
+    EXPECT_NEAR(link.cost("push", kBytes, shape)->ns / push, 1, 1e-9) << n;
+    EXPECT_NEAR(link.cost("pull", kBytes, shape)->ns / push, 1, 1e-9) << n;
+    // From a measured all_reduce of 2 nodes, whose ring sends its bytes once over each link.
+    CollectiveCosts measured;
+    measured.add("all_reduce", curve({2, 1}, 0, 1));
+    measured.add("all_reduce", curve({1, 2}, 0, 1e-6));
+    EXPECT_NEAR(measured.cost("all_to_all", kBytes, shape)->ns / all_to_all, 1, 1e-9) << n;
+    EXPECT_NEAR(measured.cost("push", kBytes, shape)->ns / push, 1, 1e-9) << n;
+  }
+  // Inside a node each GPU has a link of its own.
+  CollectiveCosts inside;
+  inside.add("all_reduce", curve({1, 2}, 0, 1));
+  EXPECT_NEAR(inside.cost("all_to_all", kBytes, {1, 8})->ns / kBytes, 7 / 8.0, 1e-9);
+}
+
 TEST(CollectiveCost, HierarchicalCollectivesSendEachByteOverANodesLinkOnce) {
   CollectiveCosts costs;
   costs.add("all_reduce", curve({1, 4}, 1000, 0.01));

@@ -46,6 +46,15 @@ TEST(NcclModel, SmallMessagesAreLatencyAndLargeOnesBandwidth) {
   EXPECT_NEAR(*nccl_model_ns(node, "reduce_scatter", 64e9, {2, 8}) / large, 0.5, 0.001);
 }
 
+TEST(NcclModel, DirectSendsShareTheNicsOfANode) {
+  const NcclNode node = node_of("Standard_ND96asr_v4");  // 192 GB/s between nodes
+  // 8 GPUs of each node send to the 56 of the others, and all bytes to one of 64 GPUs are S/64.
+  EXPECT_NEAR(*nccl_model_ns(node, "all_to_all", 64e9, {8, 8}) / (64e9 * 8 * 56 / 64 / 192), 1, 0.001);
+  EXPECT_NEAR(*nccl_model_ns(node, "push", 64e9, {8, 8}) / (64e9 * 56 / 192), 1, 0.001);
+  // Inside a node by NVLink, each GPU for itself.
+  EXPECT_NEAR(*nccl_model_ns(node, "all_to_all", 64e9, {1, 8}) / (64e9 * 7 / 8 / node.intra_gb_per_s), 1, 0.001);
+}
+
 TEST(NcclModel, ATreeWinsWhereManyNodesSendLittle) {
   const NcclNode node = node_of("Standard_ND96asr_v4");
   const double of_64 = *nccl_model_ns(node, "all_reduce", 1024, {64, 8});

@@ -105,7 +105,7 @@ TEST_F(SharedStore, AFolderThatAMemberLinkedElsewhereIsRefused) {
 TEST_F(SharedStore, ALogThatAMemberLinkedElsewhereIsNotFollowed) {
   create_shared_store(file_, "");
   fs::create_symlink(directory_ / "victim", file_.string() + "-wal");
-  EXPECT_ERROR(ErrorCode::kRunFailed, "",
+  EXPECT_ERROR(ErrorCode::kEnvironment, "",
                RunStore::open(file_, OpenMode::kReadWrite).create_run(test::plain_run("a")));
   EXPECT_FALSE(fs::exists(directory_ / "victim"));
 }
@@ -117,7 +117,9 @@ TEST_F(SharedStore, IsNotMadeWhereOthersCouldNotUseIt) {
   EXPECT_FALSE(fs::exists(file_));
   ASSERT_EQ(::chmod(file_.parent_path().c_str(), 02770), 0);
   create_shared_store(file_, "");
-  EXPECT_ERROR(ErrorCode::kBadInput, "is there already", create_shared_store(file_, ""));
+  EXPECT_ERROR(ErrorCode::kBadInput, "is there already; its group " + group_of(file_) + " may write it already", create_shared_store(file_, ""));
+  ASSERT_EQ(::chmod(file_.c_str(), 0600), 0);
+  EXPECT_ERROR(ErrorCode::kBadInput, "is there already; `chmod g+rw " + file_.string() + "`", create_shared_store(file_, ""));
   EXPECT_ERROR(ErrorCode::kBadInput, "there is no group \"no such\"",
                create_shared_store(directory_ / "b.db", "no such"));
 }
@@ -150,7 +152,7 @@ TEST_F(SharedStore, UsersOfItsGroupWriteItAndOthersDoNot) {
       status_as(kAda, kAda, [&] { return RunStore::open(file_, OpenMode::kReadOnly).runs().size() == 2; }),
       0);
   const int of_others = status_as(kBob, kBob + 1, [&] {
-    EXPECT_ERROR(ErrorCode::kRunFailed, "", RunStore::open(file_, OpenMode::kReadWrite));
+    EXPECT_ERROR(ErrorCode::kEnvironment, "", RunStore::open(file_, OpenMode::kReadWrite));
     return !HasFailure();
   });
   EXPECT_EQ(of_others, 0) << "of another group";

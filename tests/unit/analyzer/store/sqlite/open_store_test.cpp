@@ -76,7 +76,7 @@ TEST_F(OpenStore, ReaderSeesWhatAWriterCommitsMeanwhile) {
 TEST_F(OpenStore, ReaderCannotWrite) {
   RunStore::open(file_, OpenMode::kReadWrite).create_run(test::plain_run("x"));
   RunStore reader = RunStore::open(file_, OpenMode::kReadOnly);
-  EXPECT_ERROR(ErrorCode::kRunFailed, file_.string(), reader.create_run(test::plain_run("y")));
+  EXPECT_ERROR(ErrorCode::kEnvironment, file_.string(), reader.create_run(test::plain_run("y")));
   EXPECT_EQ(reader.runs().size(), 1u);
 }
 
@@ -105,10 +105,10 @@ TEST_F(OpenStore, WhatLiesAtThePlaceOfAFileOfSqliteIsNamed) {
   const std::string named = shared_memory.string() + ", which is no regular file";
   const auto write = [&] { RunStore::open(file_, OpenMode::kReadWrite).create_run(test::plain_run("y")); };
   fs::create_directory(shared_memory);
-  EXPECT_ERROR(ErrorCode::kRunFailed, named, write());
+  EXPECT_ERROR(ErrorCode::kEnvironment, named, write());
   fs::remove(shared_memory);
   ASSERT_EQ(::mkfifo(shared_memory.c_str(), 0600), 0);
-  EXPECT_ERROR(ErrorCode::kRunFailed, named, write());
+  EXPECT_ERROR(ErrorCode::kEnvironment, named, write());
   fs::remove(shared_memory);
   const fs::path journal = file_.string() + "-journal";
   ASSERT_EQ(::mkfifo(journal.c_str(), 0600), 0);
@@ -178,13 +178,27 @@ TEST_F(OpenStore, StoreOfAnotherUserIsReadAndNotWritten) {
   };
   EXPECT_EQ(reads(1), 0) << "closed by its owner";
   EXPECT_EQ(status_as_nobody([&] {
-              EXPECT_ERROR(ErrorCode::kRunFailed, "read-only", RunStore::open(file_, OpenMode::kReadWrite));
+              EXPECT_ERROR(ErrorCode::kEnvironment, "read-only", RunStore::open(file_, OpenMode::kReadWrite));
               return !testing::Test::HasFailure();
             }),
             0);
   RunStore writer = RunStore::open(file_, OpenMode::kReadWrite);
   writer.create_run(test::plain_run("y"));
   EXPECT_EQ(reads(2), 0) << "while its owner has it open";
+}
+
+TEST_F(OpenStore, AStoreInAClosedDirectoryIsNotCalledMissing) {
+  if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can become another user";
+  RunStore::open(file_, OpenMode::kReadWrite);
+  fs::permissions(directory_.path(), fs::perms(0700));
+  EXPECT_EQ(status_as_nobody([&] {
+              EXPECT_ERROR(ErrorCode::kEnvironment, file_.string() + " cannot be reached: its directory is closed to this user",
+                           RunStore::open(file_, OpenMode::kReadOnly));
+              EXPECT_ERROR(ErrorCode::kEnvironment, file_.string() + " or its directory is closed to this user",
+                           RunStore::open(file_, OpenMode::kReadWrite));
+              return !testing::Test::HasFailure();
+            }),
+            0);
 }
 
 TEST_F(OpenStore, DefaultPathFollowsTheEnvironment) {

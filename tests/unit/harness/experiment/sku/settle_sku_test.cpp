@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -70,6 +71,13 @@ TEST(CloudMetadata, OnlyMachinesOfACloudAreAsked) {
   EXPECT_EQ(cloud_of_this_machine(root.path()), Cloud::kAws);
   std::ofstream(dmi / "sys_vendor") << "Google\n";
   EXPECT_EQ(cloud_of_this_machine(root.path()), Cloud::kGcp);
+}
+
+TEST(CloudMetadata, AServiceThatIsNoCloudsHasMoreTime) {
+  ::setenv(kMetadataVariable, "http://127.0.0.1:9", 1);
+  EXPECT_EQ(metadata_timeout(), std::chrono::seconds(10));
+  ::unsetenv(kMetadataVariable);
+  EXPECT_EQ(metadata_timeout(), std::chrono::seconds(1));
 }
 
 }  // namespace

@@ -2,24 +2,27 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
 #include <vector>
+
+#include "repeated_runs.h"
 
 namespace ddbench::experiment {
 namespace {
 
-TEST(RepeatRule, TwoRunsAreNeverEnough) {
+TEST(RepeatRule, FourRunsAreNeverEnough) {
   EXPECT_FALSE(end_of_repeats(std::vector<double>{}, 0.5));
-  EXPECT_FALSE(end_of_repeats(std::vector{100.0, 100.0}, 0.5));
+  EXPECT_FALSE(end_of_repeats(std::vector{100.0, 100.0, 100.0, 100.0}, 0.5));
 }
 
 TEST(RepeatRule, RunsThatAgreeAreEnough) {
-  const std::vector<double> times{100, 100.1, 99.9};
+  const std::vector<double> times{100, 100.1, 99.9, 100.1, 99.9};
   const auto end = end_of_repeats(times, 0.01);
   ASSERT_TRUE(end);
   EXPECT_TRUE(end->reached);
-  EXPECT_EQ(end->runs, 3);
-  EXPECT_NEAR(end->half_width, 0.0025, 0.0002);  // 4.303 x 0.1 / sqrt(3)
-  EXPECT_EQ(to_words(*end, 0.01), "3 runs: half-width between runs 0.25% (goal 1%)");
+  EXPECT_EQ(end->runs, 5);
+  EXPECT_NEAR(end->half_width, 0.00124, 0.00001);  // 2.776 x 0.1% / sqrt(5)
+  EXPECT_EQ(to_words(*end, 0.01), "5 runs: half-width between runs 0.12% (goal 1%)");
 }
 
 TEST(RepeatRule, RunsThatDifferGoOnToTheMost) {
@@ -38,8 +41,21 @@ TEST(RepeatRule, RunsThatDifferGoOnToTheMost) {
 }
 
 TEST(RepeatRule, ATimeThatIsNoneEndsItAtTheMost) {
-  EXPECT_FALSE(end_of_repeats(std::vector{100.0, 0.0, 100.0}, 0.5));
+  EXPECT_FALSE(end_of_repeats(std::vector{100.0, 0.0, 100.0, 100.0, 100.0}, 0.5));
   EXPECT_FALSE(end_of_repeats(std::vector<double>(kMostRepeats, 0.0), 0.5)->reached);
+}
+
+TEST(RepeatRule, IntervalsOfRunsThatEndedByThemHoldTheTruth) {
+  std::mt19937_64 random(20261128);
+  test::RepeatedCases all;
+  for (const double scatter : {0.004, 0.008, 0.01, 0.0125, 0.015, 0.02, 0.03}) {
+    const test::RepeatedCases cases = test::repeated_cases(1500, scatter, 0.01, random);
+    EXPECT_GE(cases.share(), 0.915) << scatter;  // 0.93 at the worst scatter, minus two standard errors
+    EXPECT_GE(cases.early_share(), scatter <= 0.01 ? 0.92 : 0) << scatter;
+    all.add(cases);
+  }
+  EXPECT_GE(all.share(), 0.93);
+  EXPECT_GE(all.early_share(), 0.88);
 }
 
 }  // namespace

@@ -78,6 +78,24 @@ TEST(SweepCells, SeveralGlobalBatchesAreDividedByEachWorld) {
   EXPECT_EQ(cells[3].run_case.global_batch(), 128);
 }
 
+TEST(SweepCells, AGlobalBatchIsThatOfAllRanksHoweverManyOthersHaveStarted) {
+  RunCase run_case;
+  run_case.scaling = ScalingMode::kStrong;
+  run_case.gpus_per_node = 2;  // as --launcher env sets it
+  SweepAxes axes;
+  axes.gpus_per_node = {1, 2};
+  axes.batch = {64};
+  const auto cells = sweep_cells(run_case, axes);
+  ASSERT_EQ(cells.size(), 2u);
+  EXPECT_EQ(cells[0].run_case.batch_per_gpu, 64);
+  EXPECT_EQ(cells[1].run_case.batch_per_gpu, 32);
+  axes.batch = {63};
+  EXPECT_THROW(sweep_cells(run_case, axes), Error);
+  axes.batch.clear();
+  run_case.batch_per_gpu = 16;
+  EXPECT_EQ(sweep_cells(run_case, axes)[0].run_case.batch_per_gpu, 32) << "that of the case";
+}
+
 TEST(SweepCells, FieldsAreVariedByName) {
   SweepAxes axes;
   axes.others = {{"optimizer", {"sgd", "lars"}}, {"lr", {"0.1", "1e-2"}}, {"accumulate", {"1", "2"}}};

@@ -35,7 +35,7 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(ready.clock.uncertainty_ns, 13);
 
   const Heartbeat heartbeat =
-      round_trip(Heartbeat{18, 2.25, {"all_reduce", 41, true, 5'000'000'000}, 1 << 30, true, 77});
+      round_trip(Heartbeat{18, 2.25, {"all_reduce", 41, true, 5'000'000'000}, 1 << 30, true, 77, ddp::LongWork::kWriteCheckpoint, 9});
   EXPECT_EQ(heartbeat.steps_completed, 18u);
   EXPECT_EQ(heartbeat.loss, 2.25);
   EXPECT_EQ(heartbeat.collective.function, "all_reduce");
@@ -45,9 +45,13 @@ TEST(Messages, KeepEveryField) {
   EXPECT_EQ(heartbeat.peak_memory_bytes, 1 << 30);
   EXPECT_TRUE(heartbeat.sigterm_pending);
   EXPECT_EQ(heartbeat.collectives_ns, 77);
+  EXPECT_EQ(heartbeat.long_work, ddp::LongWork::kWriteCheckpoint);
+  EXPECT_EQ(heartbeat.pieces, 9u);
 
-  const Result result = round_trip(Result{2.5, 0.5, "abc", 7, 8, 3, 40, {1, 2, 3}, "run a-b"});
+  const Result result = round_trip(Result{2.5, 0.5, "abc", 7, 8, 3, 40, {1, 2, 3}, "run a-b", 17, true});
   EXPECT_EQ(result.shared_with, "run a-b");
+  EXPECT_EQ(result.steps_done, 17u);
+  EXPECT_TRUE(result.reached_target);
   EXPECT_EQ(result.loss_first, 2.5);
   EXPECT_EQ(result.loss_last, 0.5);
   EXPECT_EQ(result.parameter_hash, "abc");
@@ -267,6 +271,8 @@ TEST(Messages, ValuesThatCannotBeTrueAreRefused) {
   refused(Result{.dropped_spans = ~std::uint64_t{0}}, "the number of dropped spans is 18446744073709551615");
   refused(Heartbeat{.steps_completed = 0xFFFF'FFFF}, "the step is 4294967295");
   refused(Heartbeat{.collective = {.for_ns = kMax}}, "the time in a collective is 9223372036854775807");
+  refused(Heartbeat{.long_work = static_cast<ddp::LongWork>(ddp::kLongWorks)}, "\"long_work\" has a value that is not allowed");
+  refused(Result{.steps_done = 0xFFFF'FFFF}, "the step is 4294967295");
   refused(Heartbeat{.collectives_ns = -1}, "the time in all collectives is -1");
   refused(Heartbeat{.peak_memory_bytes = -1}, "the peak memory is -1");
   refused(Failure{.peak_memory_bytes = kMax}, "the peak memory is 9223372036854775807");

@@ -6,9 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "temporary_directory.h"
 
@@ -74,6 +76,28 @@ TEST_F(CoreClaims, RanksOfOneRunOnFewCoresAreNoOtherRun) {
   const CoreClaim zero = claim("run-a", 0, {1, 2}), one = claim("run-a", 1, {1, 2}), two = claim("run-a", 2, {1, 2});
   EXPECT_EQ(two.core(), 1);
   for (const CoreClaim* each : {&zero, &one, &two}) EXPECT_EQ(each->shared_with(), "");
+}
+
+TEST_F(CoreClaims, RanksOfOneRunAreSpreadEvenlyInWhicheverOrderTheyCome) {
+  const std::vector<int> cores{4, 5};
+  std::vector<int> order{0, 1, 2, 3};
+  do {
+    std::vector<CoreClaim> ranks(order.size());
+    for (const int slot : order) ranks[static_cast<std::size_t>(slot)] = claim("run-a", slot, cores);
+    for (const int slot : order) {
+      const CoreClaim& rank = ranks[static_cast<std::size_t>(slot)];
+      EXPECT_EQ(rank.core(), cores[static_cast<std::size_t>(slot) % 2]) << "slot " << slot << ", first was slot " << order.front();
+      EXPECT_EQ(rank.shared_with(), "");
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_F(CoreClaims, ARankBesideOneOfItsRunSeesAnotherRunThatComes) {
+  const CoreClaim two = claim("run-a", 2, {4, 5}), zero = claim("run-a", 0, {4, 5});
+  EXPECT_EQ(zero.core(), 4);
+  const CoreClaim other = claim("run-b", 0, {4});
+  EXPECT_EQ(other.shared_with(), "run run-a");
+  EXPECT_EQ(zero.shared_with(), "run run-b");
 }
 
 TEST_F(CoreClaims, AKilledRankLeavesItsCore) {

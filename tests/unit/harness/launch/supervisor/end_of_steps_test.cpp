@@ -45,6 +45,14 @@ TEST(EndOfSteps, APreemptionInTheLastStepLosesNothing) {
   EXPECT_TRUE(end.was_all());
 }
 
+TEST(EndOfSteps, APreemptionInTheStepThatReachesTheTargetLosesNothing) {
+  EndOfSteps end(two_ranks(false));
+  answer(end, end.preempt(), 7);
+  EXPECT_FALSE(end.was_all());
+  end.end_by_target();
+  EXPECT_TRUE(end.was_all());
+}
+
 TEST(EndOfSteps, TheTimeEndsARunOnceAndAPreemptionAfterwardsLosesNothing) {
   EndOfSteps end(two_ranks(true));
   StepTimes times;

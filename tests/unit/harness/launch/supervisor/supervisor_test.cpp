@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "core/run_case/program_case.h"
 #include "expect_error.h"
 #include "harness/launch/worker/worker_session.h"
@@ -25,13 +27,26 @@ class OneRank final : public RankProcesses {
   ControlChannel& rank() { return *rank_; }
   /// What it was sent.
   std::vector<Message> received;
+  /// How it answers what it is sent; where this is set, it ends with Finish.
+  std::function<void(const Message& message, ControlChannel& rank)> answer;
 
   void launch() override {}
   void kill(int) override {
     received = rank_->read_available();
     rank_.reset();
   }
-  std::vector<FabricEvent> read_events() override { return {}; }
+  std::vector<FabricEvent> read_events() override {
+    if (!answer || !rank_) return {};
+    bool ends = false;
+    for (const Message& message : rank_->read_available()) {
+      received.push_back(message);
+      answer(message, *rank_);
+      ends = ends || std::holds_alternative<Finish>(message);
+    }
+    rank_->flush();
+    if (ends) rank_.reset();
+    return {};
+  }
   std::vector<int> watched() const override { return {}; }
   bool gone() const noexcept override { return false; }
   const std::map<std::string, std::string>& facts() const noexcept override { return facts_; }
@@ -58,12 +73,17 @@ class OneRank final : public RankProcesses {
 class Observer final : public LaunchObserver {
  public:
   void on_network(const std::string&, const std::string&) override {}
-  void on_progress(const RankProgress&) override {}
+  void on_progress(const RankProgress& progress) override {
+    steps = progress.step;
+    is_preempted = is_preempted || preempts_once_it_trains;
+  }
   void on_tick() override {}
   bool interrupted() override { return false; }
   bool preempted() override { return is_preempted; }
 
   bool is_preempted = false;
+  bool preempts_once_it_trains = false;
+  std::uint32_t steps = 0;  ///< done, as reported last
 };
 
 class SupervisorTest : public ::testing::Test {
@@ -123,6 +143,55 @@ TEST_F(SupervisorTest, ARankElsewhereIsToldTheExitCodeOfAPreemptedRun) {
   observer_.is_preempted = true;
   run();
   EXPECT_EQ(told_exit_code(), 130);
+}
+
+/// Trains until its run is preempted, and ends in order.
+class OneTrainingRank : public SupervisorTest {
+ protected:
+  OneTrainingRank() {
+    run_case_ = RunCase();
+    run_case_.checkpoint_every = 5;
+    run_case_.target_loss = 0.5;
+    observer_.preempts_once_it_trains = true;
+    options_.grace = options_.preemption_grace = test::kHangs;
+    ranks_.rank().send(Ready{"test", "", {}});
+    Heartbeat beat;
+    beat.steps_completed = 3;
+    ranks_.rank().send(beat);
+  }
+  /// It ends with step 7, which is agreed on while it is in it.
+  void answer_with(bool reached_target) {
+    ranks_.answer = [reached_target](const Message& message, ControlChannel& rank) {
+      if (const Hold* const hold = std::get_if<Hold>(&message)) rank.post(Holding{hold->round, 7});
+      if (!std::holds_alternative<LastStep>(message)) return;
+      Result result;
+      result.steps_done = 8;
+      result.reached_target = reached_target;
+      rank.post(result);
+    };
+  }
+  int finish_code() const {
+    for (const Message& message : ranks_.received) {
+      if (const Finish* const finish = std::get_if<Finish>(&message)) return finish->exit_code;
+    }
+    return -1;
+  }
+};
+
+TEST_F(OneTrainingRank, ThatReachesItsTargetWhenItIsPreemptedIsDone) {
+  answer_with(true);
+  const LaunchOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::kDone) << outcome.reason;
+  EXPECT_EQ(finish_code(), 0);
+  EXPECT_EQ(observer_.steps, 8U) << "not all that it might have done";
+}
+
+TEST_F(OneTrainingRank, ThatIsPreemptedBeforeIsNot) {
+  answer_with(false);
+  const LaunchOutcome outcome = run();
+  EXPECT_EQ(outcome.state, RunState::kPreempted);
+  EXPECT_EQ(outcome.reason, "preempted after step 7, with a checkpoint of it");
+  EXPECT_EQ(finish_code(), 130);
 }
 
 TEST_F(SupervisorTest, AndThatOfAFailedOne) {

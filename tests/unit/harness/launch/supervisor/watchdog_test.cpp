@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "harness/launch/supervisor/supervised_rank.h"
+
 namespace ddbench::launch {
 namespace {
 
@@ -74,6 +76,38 @@ TEST(Watchdog, NamesTheRankThatIsMissingFromTheCollective) {
           .value_or(""),
       "rank 1 (node 0, pid 101) has not entered all_reduce #41 of group 0 (all ranks) in step 7, in which the others wait; still in "
       "broadcast #40 of group 0 (all ranks) in step 7 for 6.0 s");
+}
+
+TEST(Watchdog, NamesTheLongWorkOfTheRankThatIsAwaited) {
+  std::vector<RankView> ranks = {rank_in(0, "all_reduce", 40, false, 61s), rank_in(1, "barrier", 41, true, 60s)};
+  ranks[0].heartbeat.long_work = ddp::LongWork::kWriteCheckpoint;
+  EXPECT_EQ(why_stalled(ranks, kLimit, kNow).value_or(""),
+            "rank 0 (node 0, pid 100) has not entered barrier #41 of group 0 (all ranks) in step 7, in which the others wait; in no "
+            "collective for 61.0 s; it writes a checkpoint");
+  EXPECT_NE(where_ranks_are(ranks, kNow).find("the last was all_reduce #40; it writes a checkpoint\n"), std::string::npos);
+  ranks[0] = rank_in(0, "", 0, false, 60s);
+  ranks[0].heartbeat.long_work = ddp::LongWork::kReadCheckpoint;
+  EXPECT_TRUE(why_stalled(ranks, kLimit, kNow).value_or("").ends_with("in which the others wait; it reads a checkpoint"));
+  ranks.pop_back();
+  ranks[0].heartbeat.long_work = ddp::LongWork::kDrawParameters;
+  EXPECT_TRUE(why_stalled(ranks, kLimit, kNow).value_or("").ends_with("is in step 7; it draws the parameters"));
+}
+
+TEST(Watchdog, APieceOfLongWorkIsProgress) {
+  SupervisedRank rank(0, 0, 0, {});
+  Heartbeat beat;
+  beat.long_work = ddp::LongWork::kWriteCheckpoint;
+  beat.pieces = 1;
+  EXPECT_FALSE(rank.take(beat, kNow)) << "no step";
+  EXPECT_EQ(rank.last_progress, kNow);
+  rank.take(beat, kNow + 1s);
+  EXPECT_EQ(rank.last_progress, kNow) << "it stands still";
+  ++beat.pieces;
+  rank.take(beat, kNow + 2s);
+  rank.last_heard = kNow + 2s;
+  EXPECT_EQ(rank.last_progress, kNow + 2s);
+  const RankView waiting = rank_in(1, "barrier", 41, true, 60s);
+  EXPECT_FALSE(why_stalled({rank.view(), waiting}, kLimit, kNow + 3s)) << "rank 0 writes";
 }
 
 TEST(Watchdog, SaysWhereEachRankIs) {

@@ -59,7 +59,7 @@ TEST(StepWindows, PairsHoldWhatTheProbesAdd) {
   EXPECT_NEAR(sums.log_ratio / static_cast<double>(sums.pairs), std::log(kCost), 1e-6);
 }
 
-TEST(StepWindows, ARunThatIsResumedInThePairHasNoneThere) {
+TEST(StepWindows, ThePairWhoseFirstStepIsMissingIsNone) {
   StepWindows windows(0);
   windows.add(7, 20'000'000);
   EXPECT_EQ(sums_of(windows.take()).pairs, 0u);

@@ -46,6 +46,19 @@ TEST(TrainingState, CountsTimeInCollectivesToTheEndOfTheStep) {
   EXPECT_EQ(state.snapshot().collectives_ns, recorded_ns);
 }
 
+TEST(TrainingState, CountsPiecesOfLongWork) {
+  TrainingState state;
+  EXPECT_EQ(state.snapshot().long_work, ddp::LongWork::kNone);
+  {
+    ddp::ReportedWork work(state, ddp::LongWork::kWriteCheckpoint);
+    const Heartbeat begun = state.snapshot();
+    EXPECT_EQ(begun.long_work, ddp::LongWork::kWriteCheckpoint);
+    work.piece_done();
+    EXPECT_GT(state.snapshot().pieces, begun.pieces);
+  }
+  EXPECT_EQ(state.snapshot().long_work, ddp::LongWork::kNone);
+}
+
 TEST(TrainingState, LongNamesAreCutNotOverrun) {
   TrainingState state;
   state.on_collective_begin(std::string(100, 'x'), 1);

@@ -2,17 +2,23 @@
 // reported.
 #include "harness/training/checkpoint/checkpoint.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 
 #include "core/error.h"
 #include "harness/training/step/step_clock.h"
+#include "probes/recorder/recorder.h"
 #include "probes/recorder/spool.h"
 #include "trained_ranks.h"
 
@@ -120,6 +126,117 @@ TEST(Resumed, FromWhateverAKillLeftBehind) {
   EXPECT_EQ(names_in(killed.path()), names_in(undisturbed.path())) << "what was begun before was in the way";
 }
 
+/// Of the steps in a spool those that have nothing but their own span.
+std::vector<std::uint32_t> probe_off_steps(const fs::path& spool) {
+  std::vector<std::uint32_t> steps;
+  for (const Span& span : host::SpoolReader(spool).read().spans) {
+    if (span.kind == SpanKind::kStep && span.bucket == 0) steps.push_back(span.step);
+  }
+  return steps;
+}
+
+TEST(Resumed, ItsFirstStepsAreAWarmUpAgain) {
+  RunCase run_case = checkpointed(2);
+  run_case.warmup = 4;
+  run_case.steps = 16;
+  const test::TemporaryDirectory spools, resumed_spools, checkpoints;
+  train_ranks(run_case, spools.path(), {}, {checkpoints.path(), {}});
+  const Checkpoint found = find_checkpoint(checkpoints.path(), run_case);
+  ASSERT_EQ(found.steps_done, 20U);
+  fs::remove_all(found.folder);
+  const fs::path at_15 = find_checkpoint(checkpoints.path(), run_case).folder;
+  EXPECT_EQ(steps_done_at(at_15), 15U);
+  run_case.steps = 22;  // and so six more than the checkpoint's run
+  train_ranks(run_case, resumed_spools.path(), {}, {checkpoints.path(), at_15});
+  const auto expected = [&](std::uint32_t first_step, std::uint32_t first_measured, std::uint32_t end) {
+    std::vector<std::uint32_t> off;
+    for (std::uint32_t step = first_step; step < end; ++step) {
+      if (!is_probed(step, first_measured)) off.push_back(step);
+    }
+    return off;
+  };
+  EXPECT_EQ(probe_off_steps(spools.path() / "0.spool"), expected(0, 4, 20));
+  const std::vector<std::uint32_t> off = probe_off_steps(resumed_spools.path() / "0.spool");
+  EXPECT_EQ(off, expected(15, 19, 26));
+  ASSERT_FALSE(off.empty());
+  EXPECT_GE(off.front(), 21U) << "the warm-up and the first two measured steps have their spans";
+}
+
+TEST(Resumed, WithAllStepsDoneHasNoLossAndNoCostOfProbes) {
+  const RunCase run_case = checkpointed(1);
+  const test::TemporaryDirectory spools, resumed_spools, checkpoints;
+  const auto whole = train_ranks(run_case, spools.path(), {}, {checkpoints.path(), {}});
+  const auto none = train_ranks(run_case, resumed_spools.path(), {}, {checkpoints.path(), checkpoints.path() / "step-00000020"});
+  EXPECT_EQ(curve_of(none[0]).hash, curve_of(whole[0]).hash) << none[0].text;
+  EXPECT_TRUE(curve_of(none[0]).losses.empty());
+  const host::SpoolBatch batch = host::SpoolReader(resumed_spools.path() / "0.spool").read();
+  for (const host::Scalar& scalar : batch.scalars) EXPECT_FALSE(batch.new_names.at(scalar.name_id).starts_with("probe_cost."));
+}
+
+TEST(Resumed, EndsByItsTargetInTheStepInWhichItWouldHave) {
+  RunCase run_case = checkpointed(1);
+  run_case.batch_per_gpu = 1024;  // two steps fill the window of losses
+  run_case.warmup = 0;
+  run_case.steps = 60;
+  run_case.lr = 0.1;
+  run_case.checkpoint_every = 1;
+  run_case.target_loss = 1.5;
+  const test::TemporaryDirectory spools, checkpoints;
+  const auto whole = train_ranks(run_case, spools.path(), {}, {checkpoints.path(), {}});
+  const Curve all = curve_of(whole[0]);
+  ASSERT_LT(all.losses.size(), 60U) << whole[0].text;
+  ASSERT_GT(all.losses.size(), 3U);
+  const Checkpoint newest = find_checkpoint(checkpoints.path(), run_case);
+  EXPECT_EQ(newest.steps_done, all.losses.size() - 1) << "none of the step that reached it";
+  run_case.warmup = 2;  // of which the resumed run has one step
+  run_case.steps = 58;
+  const auto resumed = train_ranks(run_case, spools.path(), {}, {checkpoints.path(), newest.folder});
+  EXPECT_EQ(curve_of(resumed[0]).losses, (std::vector<double>{all.losses.back()})) << resumed[0].text;
+  EXPECT_EQ(curve_of(resumed[0]).hash, all.hash);
+}
+
+/// Collects what a checkpoint reports while it is written and read.
+class WorkNotes final : public TrainingMonitor {
+ public:
+  void on_step(std::uint32_t, double) override {}
+  void on_collective_begin(std::string_view, std::uint64_t) noexcept override {}
+  void on_collective_end(std::uint64_t) noexcept override {}
+  void on_long_work(LongWork work) noexcept override { ++pieces[static_cast<std::size_t>(work)]; }
+  std::array<int, kLongWorks> pieces{};
+};
+
+TEST(LongWork, IsReportedTensorByTensor) {
+  RunCase run_case = checkpointed(1);
+  run_case.batch_per_gpu = 24;
+  const test::TemporaryDirectory spools, checkpoints;
+  const auto work_of = [&](const fs::path& resume_from) {
+    const auto outcome = test::run_ranks(1, [&](int, collective::KeyValueStore& store) {
+      const auto communicator = collective::make_communicator("gloo", {.rank = 0, .world_size = 1}, store);
+      host::Recorder recorder(
+          host::RecorderOptions{.spool = spools.path() / "0.spool", .ring_capacity = 1 << 12, .rank = 0, .run_id = "test"});
+      WorkNotes notes;
+      train(run_case, *communicator, recorder, notes, {checkpoints.path(), resume_from});
+      recorder.stop();
+      return fmt::format("{}", fmt::join(notes.pieces, " "));
+    });
+    EXPECT_FALSE(outcome[0].failed) << outcome[0].text;
+    std::array<int, kLongWorks> pieces{};
+    std::istringstream text(outcome[0].text);
+    for (int& count : pieces) text >> count;
+    return pieces;
+  };
+  constexpr int kTensors = 4;  // and as many of the optimizer
+  const auto fresh = work_of({});
+  EXPECT_GE(fresh[static_cast<std::size_t>(LongWork::kDrawParameters)], kTensors);
+  EXPECT_EQ(fresh[static_cast<std::size_t>(LongWork::kReadCheckpoint)], 0);
+  EXPECT_GE(fresh[static_cast<std::size_t>(LongWork::kWriteCheckpoint)], 4 * 2 * kTensors) << "four checkpoints";
+  EXPECT_GE(fresh[static_cast<std::size_t>(LongWork::kHashParameters)], kTensors);
+  EXPECT_GT(fresh[static_cast<std::size_t>(LongWork::kNone)], 0) << "it ends";
+  const auto resumed = work_of(checkpoints.path() / "step-00000015");
+  EXPECT_EQ(resumed[static_cast<std::size_t>(LongWork::kDrawParameters)], 0) << "they come from the checkpoint";
+  EXPECT_GE(resumed[static_cast<std::size_t>(LongWork::kReadCheckpoint)], 2 * kTensors);
+}
+
 class Checkpoints : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -171,7 +288,7 @@ TEST_F(Checkpoints, CostIsASpanOfItsStep) {
     timed.push_back(scalar.step);
   }
   EXPECT_EQ(timed, (std::vector<std::uint32_t>{4, 9, 14, 19}));
-  std::erase_if(timed, [](std::uint32_t step) { return !is_probed(step, checkpointed(1).warmup); });
+  std::erase_if(timed, [](std::uint32_t step) { return !is_probed(step, checkpointed(1).first_measured_step(0)); });
   EXPECT_EQ(steps, timed) << "none in a probe-off window";
 }
 
@@ -244,6 +361,13 @@ TEST(CheckpointFiles, AreDistinguishedFromThoseOfOthersByTheirNames) {
         "step-00000010/deep/parameters.safetensors", "step-00000010.partial/", ".step-00000010/",
         "steps/parameters.safetensors", "parameters.safetensors"})
     EXPECT_FALSE(is_checkpoint_file(foreign)) << foreign;
+}
+
+TEST(CheckpointFiles, TheFolderNamesTheStepsDone) {
+  EXPECT_EQ(steps_done_at("/runs/a/step-00000660"), 660U);
+  EXPECT_EQ(steps_done_at("step-123456789"), 123'456'789U);
+  for (const char* other : {"", "/", "/runs/a", ".step-00000660.partial", "step-", "step-99999999999999999999"})
+    EXPECT_EQ(steps_done_at(other), 0U) << other;
 }
 
 TEST(PartialCheckpoints, AreRemovedAndNothingElse) {

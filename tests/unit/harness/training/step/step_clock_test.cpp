@@ -6,7 +6,7 @@ namespace ddbench::ddp {
 namespace {
 
 TEST(ProbeWindows, OfFourMeasuredStepsOneOfTheLastTwoIsOffDrawnFairly) {
-  constexpr int kWarmup = 5;
+  constexpr std::uint32_t kWarmup = 5;
   constexpr std::uint32_t kFours = 4000;
   for (std::uint32_t step = 0; step < kWarmup; ++step) EXPECT_TRUE(is_probed(step, kWarmup));
   int thirds = 0;

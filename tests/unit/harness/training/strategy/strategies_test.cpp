@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "harness/training/strategy/strategies.h"
 #include "harness/training/strategy/strategy_traffic.h"
 #include "probes/recorder/spool.h"
 #include "trained_ranks.h"
@@ -156,6 +157,18 @@ TEST(Traffic, OfTheBusiestServer) {
   run_case.strategy_options = {{"servers", "2"}};
   const double largest = 4.0 * 784 * 96;  // the other server has all the rest
   EXPECT_DOUBLE_EQ(strategy_traffic(run_case).busiest_sent_bytes, 3 * largest + (all - largest));
+}
+
+TEST(Horovod, FusesAsMuchAsHorovodDoes) {
+  const StrategyInfo& horovod = strategy_info("horovod");
+  for (const StrategyOption& option : horovod.options) {
+    EXPECT_EQ(option.default_value, option.name == "fusion_mb" ? "128" : "1") << option.name;
+  }
+  RunCase run_case = short_case(2);
+  run_case.strategy = "horovod";
+  const std::vector<std::int64_t> large{std::int64_t{300} << 20};
+  const workload::ParameterUses uses;
+  EXPECT_EQ(horovod.memory(run_case, {large, uses}, 0)[device::MemoryUse::kBuckets], 128 << 20);
 }
 
 TEST(NoiseScalars, AreTheSquaredNormsBeforeAndAfterTheAverage) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "parsed_csv.h"
 #include "sample_store_test.h"
 
@@ -54,6 +55,27 @@ TEST_F(Csv, AMissingValueIsAnEmptyCellAndHasAReason) {
   EXPECT_NE(row["missing"].find("efficiency: the run has 1 GPU"), std::string::npos) << row["missing"];
 }
 
+TEST_F(Csv, OfAnImportedThroughputOnlyWhatItsSourceStates) {
+  analyzer::RunSummary summary;
+  summary.run.id = "i";
+  summary.run.provenance = {Provenance::kImported};
+  summary.run.run_case.work = ReferenceWorkload{.name = "resnet50", .batch_is_known = false};
+  summary.measured_steps = 1;
+  summary.samples_per_s = summary.work_per_s = 4500;
+  summary.step_time_ns = analyzer::Quantity{2e6, Measured<ConfidenceInterval>::missing("one")};
+  summary.distribution = Measured<analyzer::StepDistribution>::missing(analyzer::kOneMean);
+  Rows::value_type row = named(runs_csv(std::vector{summary})).at(0);
+  for (const char* column : {"batch_per_gpu", "global_batch", "lr", "seed", "bucket_bytes", "step_p50_ns", "step_max_ns", "rank_skew_ns"})
+    EXPECT_EQ(row[column], "") << column;
+  EXPECT_EQ(row["step_time_ns"], "2000000");
+  EXPECT_EQ(row["samples_per_s"], "4500");
+  EXPECT_NE(row["missing"].find("step_p50_ns: the source gives one mean"), std::string::npos) << row["missing"];
+  summary.step_time_ns = Measured<analyzer::Quantity>::missing("no batch");
+  row = named(runs_csv(std::vector{summary})).at(0);
+  EXPECT_EQ(row["step_time_ns"], "");
+  EXPECT_EQ(row["samples_per_s"], "4500");
+}
+
 TEST_F(Csv, HasARowForEachStepAndRank) {
   std::string text;
   write_steps_csv(store(), ids(), [&](std::string_view piece) { text += piece; });
@@ -67,6 +89,20 @@ TEST_F(Csv, HasARowForEachStepAndRank) {
   EXPECT_EQ(row["measured"], "1");
   EXPECT_EQ(Rows::value_type(rows[2])["measured"], "0");
   EXPECT_GT(std::stod(row["loss"]), 0);
+}
+
+TEST_F(Csv, TheWarmUpOfARunThatContinuesAnotherIsNotMeasured) {
+  const store::RunRecord whole = store().run(ids()[0]).value();
+  ASSERT_EQ(whole.run_case.warmup, 5);
+  store::RunRecord continued = whole;
+  set_fact(continued.environment.facts, fact_key<"resumed.at_step">, 7);
+  store().update_run(continued);
+  std::string text;
+  write_steps_csv(store(), std::vector{ids()[0]}, [&](std::string_view piece) { text += piece; });
+  store().update_run(whole);
+  const Rows rows = named(text);
+  EXPECT_EQ(Rows::value_type(rows.at(11))["measured"], "0");
+  EXPECT_EQ(Rows::value_type(rows.at(12))["measured"], "1");
 }
 
 TEST_F(Csv, HasARowForEachKindOfCollective) {

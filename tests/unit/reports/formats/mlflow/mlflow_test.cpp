@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/error.h"
+#include "core/run_case/program_case.h"
 #include "expect_error.h"
 #include "hostile_names.h"
 #include "reports/formats/mlflow/run_values.h"
@@ -112,6 +113,19 @@ TEST_F(Mlflow, LeavesNothingBehindWhenItCannotWrite) {
   EXPECT_THROW(export_mlflow(store(), ids()[1], scratch_.path() / "file"), Error);
   EXPECT_THROW(export_mlflow(store(), "nosuch", root_), Error);
   EXPECT_FALSE(fs::exists(root_));
+}
+
+TEST(CaseParams, OfAProgramHasNoDefaultsOfTheEngine) {
+  RunCase run_case;
+  EXPECT_EQ(mlflow::case_params(run_case).at("momentum"), "0.9");
+  EXPECT_EQ(mlflow::case_params(run_case).at("global_batch"), "64");
+  set_program(run_case, {"./train"});
+  const auto params = mlflow::case_params(run_case);
+  for (const char* name : {"lr", "momentum", "batch_per_gpu", "global_batch", "bucket_bytes", "seed", "steps"})
+    EXPECT_FALSE(params.contains(name)) << name;
+  EXPECT_EQ(params.at("world_size"), "1");
+  state_batch(run_case, 32);
+  EXPECT_EQ(mlflow::case_params(run_case).at("global_batch"), "32");
 }
 
 TEST(SafeKey, IsOneFileNameForAnyText) {

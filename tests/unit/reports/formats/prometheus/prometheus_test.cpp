@@ -72,6 +72,15 @@ TEST(Prometheus, WhatWasNotMeasuredHasNoSample) {
     EXPECT_FALSE(has(samples, text)) << text;
 }
 
+TEST(Prometheus, TheBoundsOfAnIntervalAreTheSameSeriesInEachRun) {
+  std::vector runs = {run("a")};
+  runs[0].step_time_ns = analyzer::Quantity{2.5e6, ConfidenceInterval{2.4e6, 2.6e6, 0.95, "Student's t (n=24, worth 19 independent)"}};
+  const std::vector<std::string> samples = samples_of(runs_prometheus(runs));
+  EXPECT_TRUE(has(samples, R"(bound="low"} 0.0024)"));
+  EXPECT_TRUE(has(samples, R"(bound="high"} 0.0026)"));
+  EXPECT_FALSE(has(samples, "method"));
+}
+
 TEST(Prometheus, OfARunThatMustNotBeUsedOnlyItsStateIsKnown) {
   std::vector runs = {run("a")};
   runs[0].run.valid = false;
