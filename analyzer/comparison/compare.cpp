@@ -104,11 +104,13 @@ class Builder {
     add_parts();
     add_collectives();
     add_kernels();
-    if (const Measured<RunRatio>& step = comparison_.figures.front().ratio; step && !step->interval) {
+    // Of imported throughputs the step time is not known.
+    const Measured<RunRatio>& judged = comparison_.figures[0].ratio ? comparison_.figures[0].ratio : comparison_.figures[1].ratio;
+    if (judged && !judged->interval) {
       comparison_.notes.push_back(fmt::format(
           "{}, or other runs of the same case in the store: how far runs scatter is not known, and the "
           "difference may be noise",
-          step->interval.reason()));
+          judged->interval.reason()));
     }
     const auto keep = [](ComparedSide& side, const Summaries& summaries) { side.runs = records(summaries); };
     keep(comparison_.a, a_);
@@ -187,10 +189,11 @@ class Builder {
 
   /// If the sides have too few runs, uses the scatter of other runs of the same case.
   void add_intervals_from_history(ComparedFigure& step, ComparedFigure& throughput) const {
-    if (!step.ratio || !throughput.ratio || throughput.ratio->interval) return;
+    if (!throughput.ratio || throughput.ratio->interval) return;
     const Measured<RunRatio> ratio = throughput_ratio(store_, b_, a_);
     if (!ratio || !ratio->interval) return;
     throughput.ratio = ratio;
+    if (!step.ratio) return;
     // For the same runs, the logarithm of the step time scatters equally.
     const ConfidenceInterval& interval = *ratio->interval;
     RunRatio longer = *step.ratio;
@@ -264,7 +267,7 @@ class Builder {
         });
     for (ComparedFigure& each : comparison_.collectives) {
       const std::string& name = shown.at(each.name);
-      if (uses[name] == 1) each.name = name;
+      if (uses[name] == 1) each.short_name = name;
     }
   }
 

@@ -29,13 +29,14 @@ std::string_view to_string(ComparisonVerdict verdict) noexcept;  ///< "repetitio
 
 /// The same thing measured on both sides.
 struct ComparedFigure {
-  std::string name;
+  std::string name;  ///< the same in each comparison, with sizes in bytes
   std::string unit;  ///< "ns", "samples/s", "GB/s", "bytes", "1"
   /// Geometric mean over runs, arithmetic where one is 0. Of a part of the step, and of exposed communication: of the mean step
   /// (mean_partition), so that the parts sum to the step time.
   Measured<double> a = Measured<double>::missing("not measured");
   Measured<double> b = Measured<double>::missing("not measured");
   Measured<RunRatio> ratio = Measured<RunRatio>::missing("not measured");  ///< b over a
+  std::string short_name;  ///< for people: sizes with three digits, if no other figure has that name; empty: the name
 };
 
 struct Comparison {

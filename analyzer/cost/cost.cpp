@@ -78,6 +78,7 @@ void add_costs(CostRow& row, const CostOptions& options, const std::string& unpl
     row.meets_deadline = !options.deadline_h || *row.hours <= *options.deadline_h;
   } else {
     row.hours = Measured<double>::missing(options.samples_total ? unplanned : options.samples_total.reason());
+    row.meets_deadline = !(options.samples_total && options.deadline_h);  // without hours, nothing is promised
   }
   if (!row.usd_per_h) {
     row.usd_per_million_samples = Measured<Quantity>::missing(row.usd_per_h.reason());

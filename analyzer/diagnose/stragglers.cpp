@@ -193,7 +193,7 @@ Figure straggler_figure(const StragglerReport& report) {
   Figure figure;
   figure.title = "Wait that each rank caused";
   figure.x = {"rank", "1", false};
-  figure.y = {"wait of the other ranks, a step", "ms", false};
+  figure.y = {"wait caused, a step", "ms", false};
   figure.notes = report.notes;
   std::map<int, Series> nodes;
   for (const Straggler& rank : report.ranks) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/statistics/quantiles.h"
@@ -72,7 +73,7 @@ bool on_one_node(const PathPoint& point) {
 }
 
 bool by_size(const PathPoint& a, const PathPoint& b) {
-  return std::pair(a.shape.gpus(), a.shape.nodes) < std::pair(b.shape.gpus(), b.shape.nodes);
+  return std::tuple(a.shape.gpus(), a.batch_per_gpu, a.shape.nodes) < std::tuple(b.shape.gpus(), b.batch_per_gpu, b.shape.nodes);
 }
 
 /// Sorts them. Points of as many GPUs in one tier become one, with their geometric mean, however their GPUs sit in

@@ -115,8 +115,8 @@ std::string part_sentence(const PartChange& change, double step_change_ns) {
   if (step_change_ns > 0 && change.change_ns() > 0) {
     text += fmt::format(", {:.0f}% of what the step got longer", 100 * change.change_ns() / step_change_ns);
   }
-  if (change.change_interval) {
-    text += fmt::format(" (95% CI of the change {} to {})", with_sign(change.change_interval->low), with_sign(change.change_interval->high));
+  if (const Interval& interval = change.change_interval) {
+    text += fmt::format(" (95% CI of the change {} to {})", with_sign(interval->low), with_sign(interval->high));
   }
   return text;
 }

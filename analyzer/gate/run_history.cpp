@@ -221,7 +221,7 @@ RunHistory run_history(std::vector<RunMeasures> runs, RunMetric metric, const Ch
   }
   if (groups.empty()) history.notes.push_back("no finished run matches");
   for (const HistorySeries& series : history.series) {
-    if (series.points.size() < 2 * options.least_segment) {
+    if (!series.points.empty() && series.points.size() < 2 * options.least_segment) {
       history.notes.push_back(fmt::format("{}: {} run(s), change points need {}", series.label,
                                           series.points.size(), 2 * options.least_segment));
     }

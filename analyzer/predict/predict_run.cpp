@@ -275,7 +275,9 @@ Measured<ReplayPrediction> predict_step(const StepRecording& recording, const Co
   ReplayPrediction result;
   result.shape = shape;
   result.is_modelled = transfers.is_modelled;
-  result.replay_over_recorded = transfers.is_modelled ? modelled_over_recorded(recording) : replay_over_recorded(recording);
+  result.replay_over_recorded = !transfers.is_modelled   ? replay_over_recorded(recording)
+                                : options.modelled_ratio ? *options.modelled_ratio
+                                                         : modelled_over_recorded(recording);
   Replays replays = replays_on(changed_steps, shape, transfers.ns, options);
   const ReplayResult& mean = replays.mean;
   result.waited_ns = mean.waited_ns;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ struct PredictOptions {
   /// Predict for a network other than the run's: recorded transfer times are not used even if the shape is
   /// the same.
   bool other_network = false;
+  std::optional<double> modelled_ratio;    ///< where it is known already: ReplayPrediction::replay_over_recorded of modelled transfers
   double model_error = kUsualModelError;  ///< of ln(step time); model_error(BackTest) where there is one
   std::uint64_t seed = 1;
   std::size_t replicates = 20;

@@ -68,6 +68,7 @@ WhatIfCurve what_if_curve(const StepRecording& recording, const CollectiveCosts&
   WhatIfCurve curve;
   for (const int count : nodes) {
     const auto predicted = predict_step(recording, scaled, {count, recording.shape.gpus_per_node}, options);
+    if (predicted && predicted->is_modelled) options.modelled_ratio = predicted->replay_over_recorded;  // of the recording alone
     if (predicted && predicted->is_modelled && count == recording.shape.nodes) {
       curve.sizes.push_back(related_to_recorded(recording, costs, options, *predicted));
     } else if (predicted) {

@@ -64,7 +64,9 @@ Measured<ConfidenceInterval> interval_of_overlap(std::vector<double> overlap, do
     return Measured<ConfidenceInterval>::missing("no step had any");
   const Measured<SeriesMean> mean = mean_of_steps(overlap);
   return mean ? Measured<ConfidenceInterval>(mean->estimate.interval)
-              : Measured<ConfidenceInterval>::missing(mean.reason());
+              : Measured<ConfidenceInterval>::missing(overlap.size() < kFewestForSeriesMean
+                                                          ? mean.reason()
+                                                          : "too few steps had any, or they differ too much");
 }
 
 }  // namespace

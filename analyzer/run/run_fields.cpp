@@ -44,6 +44,11 @@ bool has_default(const RunCase& run_case, std::string_view field) {
   return is_equal;
 }
 
+/// Empty where it is not known.
+std::string global_batch_text(const RunCase& run_case) {
+  return has_known_batch(run_case) ? std::to_string(run_case.global_batch()) : std::string();
+}
+
 void add_record_fields(const store::RunRecord& run, CaseFields& fields) {
   const auto label = [&](const char* name, std::string text, bool numeric = false) {
     fields[name] = {std::move(text), FieldRole::kLabel, numeric};
@@ -56,7 +61,7 @@ void add_record_fields(const store::RunRecord& run, CaseFields& fields) {
   label("is_baseline", run.is_baseline ? "true" : "false");
   label("host", run.owner_host);
   label("world_size", std::to_string(run.run_case.world_size()), true);
-  label("global_batch", std::to_string(run.run_case.global_batch()), true);
+  label("global_batch", global_batch_text(run.run_case), has_known_batch(run.run_case));
   std::string provenance;
   for (const std::string_view flag : run.provenance.names()) {
     provenance += (provenance.empty() ? "" : "+") + std::string(flag);
@@ -75,6 +80,12 @@ void add_script_fields(const store::RunRecord& run, CaseFields& fields) {
   }
 }
 
+/// Earlier imports of a source without a batch do not say so.
+void forgive_older_imports(const RunCase& run_case, CaseFields& fields) {
+  const auto batch = fields.find("workload_options.batch");
+  if (batch != fields.end() && !has_known_batch(run_case)) batch->second.unknown_where_absent = true;
+}
+
 bool may_vary(const std::string& name, FieldRole role, const VariedFields& varied) {
   return role == FieldRole::kLabel || varied.roles.contains(role) || varied.names.contains(name) ||
          varied.names.contains(name.substr(0, name.find('.')));
@@ -86,6 +97,7 @@ CaseFields run_fields(const store::RunRecord& run) {
   CaseFields fields = case_fields(run.run_case);
   add_record_fields(run, fields);
   add_script_fields(run, fields);
+  forgive_older_imports(run.run_case, fields);
   return fields;
 }
 
@@ -155,7 +167,7 @@ std::map<std::string, std::string> group_fields(const store::RunRecord& run, con
   const bool any_batch = varied.names.contains("batch_per_gpu") || varied.names.contains("global_batch");
   if (any_batch || !applies(run, "batch_per_gpu")) group.erase("batch_per_gpu");
   if (!any_batch && applies(run, "global_batch"))
-    group["global_batch"] = std::to_string(run.run_case.global_batch());
+    group["global_batch"] = global_batch_text(run.run_case);
   return group;
 }
 

@@ -32,7 +32,7 @@ Measured<double> samples_per_step(const store::RunRecord& run) {
   if (has_known_batch(run.run_case)) return static_cast<double>(run.run_case.global_batch());
   const auto seen = get_fact(run.environment.facts, fact_key<"program.samples_per_step">);
   if (seen && *seen > 0) return *seen;
-  if (run.provenance.has(Provenance::kImported)) return Measured<double>::missing("the imported source states no batch");
+  if (run.provenance.has(Provenance::kImported)) return Measured<double>::missing("the imported source states no batch in the unit of its throughput");
   return Measured<double>::missing("how many samples a step has is not known: --batch-per-gpu states it");
 }
 
@@ -58,7 +58,8 @@ Measured<StepDistribution> distribution_of(const StepRate& rate, const RunSummar
 
 /// Of an imported throughput without a batch: its stored step stands for the throughput (analyzer/import/table), and is none.
 void leave_out_step(const StepRate& rate, RunSummary& summary) {
-  constexpr const char* kReason = "the imported source states a throughput and no batch: how long a step takes is not known";
+  constexpr const char* kReason = "the imported source states a throughput and no batch in its unit: how long a step takes is not known "
+                                  "(gate and history: --metric throughput)";
   summary.samples_per_s = rate.samples_per_s(static_cast<double>(summary.run.run_case.global_batch()));
   summary.step_time_ns = Measured<Quantity>::missing(kReason);
   summary.independent_steps = Measured<double>::missing(kReason);

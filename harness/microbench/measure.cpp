@@ -164,7 +164,8 @@ std::int64_t usual_max_bytes(std::int64_t available_bytes, int ranks) {
 
 void limit_max_bytes(RunCase& run_case, std::int64_t available_bytes) {
   WorkOptions& options = std::get<Microbenchmark>(run_case.work).options;
-  const std::int64_t usual = usual_max_bytes(available_bytes, run_case.world_size());
+  const std::int64_t fitting = usual_max_bytes(available_bytes, run_case.world_size());
+  const std::int64_t usual = std::max(fitting, micro_options(run_case).min_bytes);  // below it the sizes would contradict each other
   if (usual < MicroOptions{}.max_bytes) options.emplace("max_bytes", std::to_string(usual));
 }
 

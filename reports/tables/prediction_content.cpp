@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/text/quantity.h"
 #include "reports/text/phrases.h"
@@ -28,6 +29,8 @@ std::string bucket_sizes_in_words(const analyzer::AdviceReport& report) {
 }  // namespace
 
 std::string gain_in_words(double gain) {
+  constexpr double kShownAsZero = 0.0005;
+  if (std::abs(gain) < kShownAsZero) gain = 0;  // not -0
   return fmt::format("{}{}", gain < 0 ? "" : "+", percent_in_words(gain));
 }
 

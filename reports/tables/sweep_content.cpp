@@ -56,7 +56,8 @@ std::string largest_case_in_words(const analyzer::ScalingTable& table, const Sca
   std::string text = shape_and_link(row.run_case);
   if (rows.size() < 2) return text;
   const auto differ = [&](auto field) {
-    return std::any_of(rows.begin(), rows.end(), [&](const ScalingRow* other) { return other->run_case.*field != row.run_case.*field; });
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const ScalingRow* other) { return other->run_case.*field != row.run_case.*field; });
   };
   if (row.run_case.link.empty() && differ(&RunCase::link)) text += ", link not shaped";
   if (differ(&RunCase::batch_per_gpu)) text += fmt::format(", batch {} per GPU", count_in_words(row.run_case.batch_per_gpu));

@@ -141,8 +141,8 @@ DataTable runs_data(const std::vector<RunSummary>& runs) {
   columns.add(any([](const RunSummary& each) { return has_known_batch(each.run.run_case); }), {"batch/GPU", true}, [](const RunSummary& each) {
     return batch_cell(each.run.run_case);
   });
-  columns.add(any([](const RunSummary& each) { return each.run.repetition > 0; }), {"repetition", true, "counted from 0, as in --where repetition=0"},
-              [](const RunSummary& each) { return count_cell(each.run.repetition); });
+  columns.add(any([](const RunSummary& each) { return each.run.repetition > 0; }),
+              {"repetition", true, "counted from 0, as in --where repetition=0"}, [](const RunSummary& each) { return count_cell(each.run.repetition); });
   columns.add(any([](const RunSummary& each) { return !each.run.environment.network.empty(); }), {"network"},
               [](const RunSummary& each) { return code_cell(each.run.environment.network); });
   DataTable data = std::move(columns).of(runs);

@@ -125,6 +125,7 @@ std::string count_in_words(std::int64_t count) {
 
 std::string value_in_words(double value, std::string_view unit) {
   if (unit == "ns") return time_in_words(value);
+  if (unit == "1") return number(value, 4);
   if (unit == "samples/s") return number(value, 4) + " samples/s";
   return quantity(value, unit == "bytes" ? "B" : unit);
 }

@@ -94,8 +94,10 @@ class RowReader {
   bool states_batch() const { return values_.global_batch > 0 || values_.case_fields.count("batch_per_gpu") > 0; }
   /// Without one, a step has as many samples as GPUs here, so that its length stands for the throughput.
   bool has_known_batch() const { return states_batch() && !has_useless_batch(); }
-  /// Without a batch, a throughput does not say how long a step takes, and contradicts the length of one that is stated.
-  bool has_known_step() const { return has_known_batch() || !states_throughput(); }
+  /// Without a batch, a throughput alone does not say how long a step takes.
+  bool has_known_step() const { return has_known_batch() || !states_throughput() || states_samples_of_step(); }
+  /// By the length of a step and the throughput, where no batch is stated.
+  bool states_samples_of_step() const { return !states_batch() && states_throughput() && values_.step_ns > 0; }
   bool states_throughput() const { return values_.samples_per_s > 0 || values_.samples_per_s_per_gpu > 0; }
 
   /// Runs of other batches are other cases, so they stay apart by what is constant on their curve.
@@ -128,14 +130,12 @@ class RowReader {
     for (const double rate : {values_.samples_per_s, values_.samples_per_s_per_gpu * run_case.world_size()}) {
       if (rate <= 0) continue;
       const double other_ns = batch / rate * 1e9;
-      // Without the batch a step time cannot be converted. If the two contradict each other, the throughput
-      // counts.
       if (ns > 0 && states_batch() && std::abs(std::log(ns / other_ns)) > 0.05) {
         fail(fmt::format(
             "step time and throughput do not agree: {} samples in {} s are {:.6g} samples/s, not {:.6g}",
             batch, ns / 1e9, batch / ns * 1e9, rate));
       }
-      if (ns <= 0 || !states_batch()) ns = other_ns;
+      if (ns <= 0) ns = other_ns;
     }
     if (ns <= 0) fail("no metric is given: one of step_time, throughput and throughput_per_gpu must be");
     return checked_step_ns(ns);
@@ -208,6 +208,10 @@ class RowReader {
     if (values_.gpus > 1 && values_.nodes == 0 && values_.gpus_per_node == 0)
       set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
     if (counts_steps_alone()) run.environment.facts.erase(std::string(fact_key<"import.sample_unit">.name));
+    if (states_samples_of_step()) {
+      const double rate = values_.samples_per_s > 0 ? values_.samples_per_s : values_.samples_per_s_per_gpu * run.run_case.world_size();
+      set_fact(run.environment.facts, fact_key<"program.samples_per_step">, rate * values_.step_ns * 1e-9);
+    }
     if (!has_known_step()) set_fact(run.environment.facts, fact_key<"import.step_time">, "not said");
     if (has_useless_batch()) {
       set_fact(run.environment.facts, fact_key_of<"note.*">(1),

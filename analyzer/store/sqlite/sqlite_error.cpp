@@ -124,8 +124,10 @@ void throw_sqlite_error(sqlite3* database, int status, const std::filesystem::pa
   const int system_errno = database == nullptr ? 0 : sqlite3_system_errno(database);
   std::string detail = database == nullptr ? sqlite3_errstr(status) : sqlite3_errmsg(database);
   if (system_errno != 0) detail += fmt::format(", {}", std::generic_category().message(system_errno));
+  const ErrorCode code = code_of(status);
+  const bool is_in_the_way = code == ErrorCode::kRunFailed && !is_out_of_space(status, system_errno) && !wrong_with_companions(file.string()).empty();
   throw Error(
-      wrong_with_companions(file.string()).empty() ? code_of(status) : ErrorCode::kEnvironment,
+      is_in_the_way ? ErrorCode::kEnvironment : code,
       fmt::format("cannot {} the store: {}", doing, explain(status, system_errno, file.string(), detail)),
       status, file.string());
 }

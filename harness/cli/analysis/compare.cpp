@@ -68,7 +68,7 @@ int compare_groups(const store::RunStore& store, const CompareOptions& options) 
   const std::vector<analyzer::Offer> offers = analyzer::offers_of(groups);  // of fewer runs: some cases are left out
   const bool has_skus = std::any_of(offers.begin(), offers.end(), [](const analyzer::Offer& offer) { return !offer.sku.empty(); });
   if (options.by == "sku" || has_skus || wants_costs(options.cost, {}))
-    costs = analyzer::cost_table(offers, priced_catalogue(options.cost, runs), cost);
+    costs = analyzer::cost_table(offers, priced_catalogue(options.cost, store, runs), cost);
   print(options.json ? reports::groups_json(groups, costs) + "\n"
                      : reports::groups_text(groups, costs, stdout_style()));
   return 0;

@@ -61,11 +61,15 @@ bool wants_costs(const CostCommandOptions& options, std::span<const store::RunRe
          std::any_of(runs.begin(), runs.end(), [](const store::RunRecord& run) { return !run.run_case.sku.empty(); });
 }
 
-analyzer::SkuCatalogue priced_catalogue(const CostCommandOptions& options, std::span<const store::RunRecord> runs) {
+analyzer::SkuCatalogue priced_catalogue(const CostCommandOptions& options, const store::RunStore& store,
+                                        std::span<const store::RunRecord> runs) {
   analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(options.skus);
   std::set<std::string> skus;
   for (const store::RunRecord& run : runs) {
     if (!run.run_case.sku.empty()) skus.insert(run.run_case.sku);
+    if (run.baseline_id.empty()) continue;
+    const auto baseline = store.run(run.baseline_id);  // a curve has it too
+    if (baseline && !baseline->run_case.sku.empty()) skus.insert(baseline->run_case.sku);
   }
   analyzer::set_prices(catalogue, options.prices, skus);
   return catalogue;

@@ -38,6 +38,7 @@ analyzer::CostOptions cost_options(const CostCommandOptions& options, const stor
 bool wants_costs(const CostCommandOptions& options, std::span<const store::RunRecord> runs);
 
 /// With the prices of the command line. Throws Error{kBadInput} for a price of a SKU that none of the runs has.
-analyzer::SkuCatalogue priced_catalogue(const CostCommandOptions& options, std::span<const store::RunRecord> runs);
+analyzer::SkuCatalogue priced_catalogue(const CostCommandOptions& options, const store::RunStore& store,
+                                        std::span<const store::RunRecord> runs);
 
 }  // namespace ddbench::cli

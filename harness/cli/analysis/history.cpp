@@ -31,9 +31,9 @@ int history(const HistoryOptions& options) {
   if (!options.where.empty()) conditions = analyzer::parse_conditions(options.where);
   const auto store = open_store(options.db);
   const analyzer::RunHistory result = analyzer::run_history(store, metric, conditions, options.last);
-  if (result.series.empty()) {
+  if (result.series.empty() && !options.where.empty()) {
     RunSelection selection;
-    if (!options.where.empty()) selection.where = {options.where};
+    selection.where = {options.where};
     select_runs(store, selection);  // refuses what no run matches; runs that match may be unfinished
   }
   if (!options.svg.empty())

@@ -110,7 +110,8 @@ void write_run(const store::RunStore& store, const store::RunId& id, const Repor
     sink(reports::run_json(analyzer::summarize(store, id, analyzer::SkuCatalogue::load())) + "\n");
   } else {
     const analyzer::RunSummary summary = analyzer::summarize(store, id, analyzer::SkuCatalogue::load());
-    sink(reports::run_text(summary, style) + reports::next_steps_text(reports::steps_in_store(reports::next_steps_data(store, summary), options.db), style));
+    const reports::DataTable steps = reports::steps_in_store(reports::next_steps_data(store, summary), options.db);
+    sink(reports::run_text(summary, style) + reports::next_steps_text(steps, style));
   }
 }
 
@@ -126,7 +127,8 @@ void write_sweep(const store::RunStore& store, const std::string& sweep_id, cons
     refuse_sweep(sweep_id);
   } else {
     const analyzer::ScalingTable table = analyzer::scaling_table(store, sweep_id);
-    sink(reports::scaling_text(table, style) + reports::next_steps_text(reports::steps_in_store(reports::next_steps_data(table), options.db), style));
+    const reports::DataTable steps = reports::steps_in_store(reports::next_steps_data(table), options.db);
+    sink(reports::scaling_text(table, style) + reports::next_steps_text(steps, style));
   }
 }
 

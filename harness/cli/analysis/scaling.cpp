@@ -41,7 +41,7 @@ int scaling(ScalingOptions& options) {
   const auto store = open_store(options.selection.db);
   for (const std::string& size : options.predict) options.curve.predict_at.push_back(analyzer::asked_size(size));
   const auto runs = select_runs_or_newest_sweep(store, options.selection);
-  const analyzer::SkuCatalogue catalogue = priced_catalogue(options.cost, runs);
+  const analyzer::SkuCatalogue catalogue = priced_catalogue(options.cost, store, runs);
   options.curve.catalogue = &catalogue;
   const analyzer::CostOptions cost = cost_options(options.cost, store, runs);
   const analyzer::ScalingCurve curve = analyzer::scaling_curve(store, runs, options.curve);

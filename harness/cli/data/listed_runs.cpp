@@ -35,7 +35,7 @@ bool is_asked_for(const store::RunStore& store, const store::RunRecord& run, con
 
 }  // namespace
 
-ListedRecords listed_records(const store::RunStore& store, const RunFilter& filter) {
+ListedRecords listed_records(const store::RunStore& store, const RunFilter& filter, bool counts_all) {
   const bool by_origin = !filter.user.empty() || !filter.job.empty() || !filter.host.empty();
   store::Query query;
   query.name = filter.name;
@@ -43,11 +43,13 @@ ListedRecords listed_records(const store::RunStore& store, const RunFilter& filt
   if (!by_origin) query.limit = filter.limit;
   ListedRecords records;
   for (store::RunRecord& run : store.runs(query)) {
+    const bool is_full = filter.limit > 0 && records.newest.size() == static_cast<std::size_t>(filter.limit);
+    if (is_full && !counts_all) break;
     if (by_origin && !is_asked_for(store, run, filter)) continue;
     ++records.all;
     if (filter.limit == 0 || records.newest.size() < static_cast<std::size_t>(filter.limit)) records.newest.push_back(std::move(run));
   }
-  if (!by_origin && filter.limit > 0) records.all = store.count(query);
+  if (!by_origin && filter.limit > 0 && counts_all) records.all = store.count(query);
   return records;
 }
 

@@ -24,6 +24,6 @@ struct ListedRecords {
 };
 
 /// Throws kBadInput if there is no such sweep.
-ListedRecords listed_records(const store::RunStore& store, const RunFilter& filter);
+ListedRecords listed_records(const store::RunStore& store, const RunFilter& filter, bool counts_all = true);
 
 }  // namespace ddbench::cli

@@ -64,10 +64,15 @@ void refuse_without_effect(const CLI::App& app) {
     refuse_option("--prefetch has no effect without loader threads: add --data-workers N");
   if (is_given(app, "--base-batch") && stays_at("--lr-rule", "none"))
     refuse_option("--base-batch has no effect without a rule for the learning rate: add --lr-rule linear or sqrt");
-  if (is_given(app, "--checkpoint-dir") && stays_at("--checkpoint-every", "0"))
-    refuse_option("--checkpoint-dir has no effect on a run that writes no checkpoints: add --checkpoint-every K");
+  const bool reads_checkpoints = is_given(app, "--resume") || is_given(app, "--continue");
+  if (is_given(app, "--checkpoint-dir") && !reads_checkpoints && stays_at("--checkpoint-every", "0"))
+    refuse_option("--checkpoint-dir has no effect on a run that neither writes nor reads checkpoints: add --checkpoint-every K");
+  const std::vector<std::string> strategies = values_of(app, "--strategy", "ddp");
+  const auto has_buckets = [](const std::string& strategy) { return strategy != "horovod" && strategy != "mirrored"; };
   if (!is_given(app, "--bucket-mb")) return;
-  for (const std::string& strategy : values_of(app, "--strategy", "ddp")) {
+  // Several sizes would give cases of the same work.
+  if (std::any_of(strategies.begin(), strategies.end(), has_buckets) && values_of(app, "--bucket-mb", "").size() == 1) return;
+  for (const std::string& strategy : strategies) {
     if (strategy == "horovod") refuse_option("--bucket-mb has no effect with --strategy horovod: -S fusion_mb=MIB sizes its fusion buffer");
     if (strategy == "mirrored") refuse_option("--bucket-mb has no effect with --strategy mirrored: -S pack_mb=MIB sizes its packs");
   }

@@ -110,8 +110,7 @@ struct Completed {
 /// Of a run that was stopped after its last step: nothing is left to train.
 Completed close_complete(store::RunStore& store, const experiment::Resume& found) {
   const bool closed = experiment::close_if_complete(store, found.run.id);
-  return {closed, fmt::format("run {} had done all its steps: there is nothing to continue{}", found.run.id,
-                              closed ? ", and it is stored as done" : "; not all of them are in the store")};
+  return {closed, fmt::format("run {} had done all its steps: there is nothing to continue, and it is stored as done", found.run.id)};
 }
 
 int resume(SingleRunOptions& options) {
@@ -127,7 +126,9 @@ int resume(SingleRunOptions& options) {
     print_error(fmt::format("note: run {} was continued by run {}: that one is continued now\n", named.id, newest.id));
   take_over(options, store, newest, false);
   experiment::Resume found = experiment::find_resume(store, named.id, options.checkpoint_dir);
-  if (found.has_all_steps()) throw Error(ErrorCode::kBadInput, close_complete(store, found).words);
+  if (found.has_all_steps()) {
+    if (const Completed completed = close_complete(store, found); completed.closed) throw Error(ErrorCode::kBadInput, completed.words);
+  }
   return resume(options, MetricsFile(), store, std::move(found));
 }
 
@@ -176,11 +177,11 @@ std::optional<int> go_on(const SingleRunOptions& options, const MetricsFile& met
   if (const auto newest = experiment::newest_of_name(store, options.run_case.name)) take_over(options, store, *newest, true);
   auto unfinished = experiment::find_unfinished(store, options.run_case, options.checkpoint_dir);
   if (!unfinished) return std::nullopt;
-  if (!unfinished->has_all_steps()) return resume(options, metrics, store, *std::move(unfinished));
+  // Ranks that others started wait for a run: it ends at once, from its last checkpoint.
+  if (!unfinished->has_all_steps() || has_started_ranks(options)) return resume(options, metrics, store, *std::move(unfinished));
   const Completed completed = close_complete(store, *unfinished);
-  const bool ends = completed.closed && !has_started_ranks(options);  // ranks that others started wait for a run
-  print_error(fmt::format("note: {}{}\n", completed.words, ends ? "" : ". A new run starts"));
-  if (!ends) return std::nullopt;
+  if (!completed.closed) return resume(options, metrics, store, *std::move(unfinished));
+  print_error(fmt::format("note: {}\n", completed.words));
   const store::RunRecord done = *store.run(unfinished->run.id);
   show_result(options, metrics, store, catalogue, done);
   return exit_code_of(done);

@@ -72,6 +72,7 @@ http::Reply list_page(const std::filesystem::path& file, const http::RequestTarg
       list.runs.push_back(analyzer::summarize_for_list(opened->store, run));
     } catch (const Error& error) {
       opened->unreadable.push_back(fmt::format("run {} is left out: {}", run.id, error.message()));
+      --list.all;
     }
   list.alarms = opened->unreadable;
   return html(reports::run_list_html(list, links_from(0)));
@@ -81,7 +82,7 @@ http::Reply metrics_page(const std::filesystem::path& file, const http::RequestT
   const RunFilter filter = filter_of(target);
   const auto opened = open_for_page(file);
   std::vector<analyzer::RunSummary> summaries;
-  for (const store::RunRecord& run : listed_records(opened->store, filter).newest) try {
+  for (const store::RunRecord& run : listed_records(opened->store, filter, false).newest) try {
       summaries.push_back(analyzer::summarize(opened->store, run.id));
     } catch (const Error&) {
       // Damaged, or deleted meanwhile: the others are still good.

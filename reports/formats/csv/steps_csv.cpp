@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/facts/facts.h"
 #include "core/run_case/step_facts.h"
 #include "reports/formats/csv/csv.h"
 #include "reports/formats/csv/fields.h"
@@ -35,6 +36,7 @@ void write_steps_csv(const store::RunStore& store, std::span<const store::RunId>
     const std::optional<store::RunRecord> run = store.run(id);
     if (!run)
       throw Error(ErrorCode::kBadInput, fmt::format("run {} is not in {}", id, store.file().string()));
+    if (has_fact(run->environment.facts, fact_key<"import.step_time">)) continue;  // its stored step stands for a throughput
     const std::string field = csv_field(id);
     const std::uint32_t first_measured = first_measured_step(run->run_case, run->environment.facts);
     for (const store::StepRecord& step : store.steps(id)) {

@@ -55,6 +55,7 @@ std::string history_text(const RunHistory& history, const TextStyle& style) {
   const LineWidth width = line_width(style);
   std::string text;
   for (const HistorySeries& series : history.series) {
+    if (series.points.empty()) continue;  // its note says why
     if (!text.empty()) text += "\n";
     text += series_text(series, history.metric, paint, width);
   }

@@ -9,6 +9,7 @@
 #include "reports/chart/svg.h"
 #include "reports/formats/html/page_style.h"
 #include "reports/formats/html/table.h"
+#include "reports/text/phrases.h"
 #include "reports/text/safe_text.h"
 
 namespace ddbench::reports::html {
@@ -173,18 +174,20 @@ void Page::figure_values(const analyzer::Figure& figure) {
                    {{"series"}, {figure.x.label}, {figure.y.label, true}, {"interval", true}},
                    {},
                    {}};
+  const auto shown = [&unit = figure.y.unit](double value) {
+    return unit == "ms" ? time_in_words(value * 1e6) : value_in_words(value, unit);
+  };
   for (const analyzer::Series& series : figure.series) {
     for (const analyzer::Point& point : series.points) {
       if (values.rows.size() == kMostValues) return;  // `--format csv --rows steps` has them all
       const std::string x =
           point.label.empty() ? fmt::format("{:.6g}", point.x) : svg::display_name(point.label);
       std::vector<DataCell> row = {text_cell(svg::display_name(series.name)), text_cell(x),
-                                   value_cell(point.y, quantity(point.y, figure.y.unit)), text_cell("")};
+                                   value_cell(point.y, shown(point.y)), text_cell("")};
       row[1].sort_by = point.x;
       if (point.interval) {
         row[3] = value_cell(point.interval->low,
-                            fmt::format("{} to {}", quantity(point.interval->low, figure.y.unit),
-                                        quantity(point.interval->high, figure.y.unit)));
+                            fmt::format("{} to {}", shown(point.interval->low), shown(point.interval->high)));
         row[3].why = fmt::format("{:.0f}%, {}", 100 * point.interval->level, point.interval->method);
       }
       values.rows.push_back(std::move(row));

@@ -11,7 +11,8 @@ std::string run_list_html(const RunListPage& list, const PageLinks& links) {
   page.alarms(list.alarms);
   page.form("", "Show", list.filters);
   if (list.runs.empty()) page.verdict("No run matches.");
-  if (const std::string part = part_of_list(list.runs.size(), list.all); !part.empty()) page.verdict(part + ". 0 in the field \"newest runs\" shows all");
+  if (const std::string part = part_of_list(list.runs.size(), list.all); !part.empty())
+    page.verdict(part + ". 0 in the field \"newest runs\" shows all");
   page.table(sweeps_data(list.runs));
   page.table(runs_data(list.runs));
   if (list.runs.size() > 1) {

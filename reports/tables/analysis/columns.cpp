@@ -8,7 +8,8 @@ namespace ddbench::reports {
 
 DataCell usd_cell(const Measured<double>& usd, int decimals) {
   if (!usd) return missing_cell(usd.reason());
-  return value_cell(*usd, *usd < 1000 ? fmt::format("{:.{}f}", *usd, decimals) : number(*usd, 4));
+  const bool has_cents = *usd < 999.995 && (decimals <= 2 || *usd < 10);
+  return value_cell(*usd, has_cents ? fmt::format("{:.{}f}", *usd, decimals) : number(*usd, 4));
 }
 
 DataCell ratio_cell(const Measured<analyzer::RunRatio>& ratio) {

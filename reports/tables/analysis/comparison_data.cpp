@@ -50,7 +50,7 @@ DataTable differences_data(const analyzer::Comparison& comparison) {
 DataTable compared_data(const std::string& caption, const std::vector<analyzer::ComparedFigure>& figures, std::size_t most) {
   using analyzer::ComparedFigure;
   TableOf<ComparedFigure> table;
-  table.add(true, {"figure"}, [](const ComparedFigure& each) { return text_cell(each.name); });
+  table.add(true, {"figure"}, [](const ComparedFigure& each) { return text_cell(each.short_name.empty() ? each.name : each.short_name); });
   table.add(true, {"A", true}, [](const ComparedFigure& each) { return side_cell(each.a, each.unit); });
   table.add(true, {"B", true}, [](const ComparedFigure& each) { return side_cell(each.b, each.unit); });
   table.add(true, {"B over A (95%)"}, [](const ComparedFigure& each) { return ratio_cell(each.ratio); });

@@ -59,9 +59,11 @@ DataTable lost_table(std::span<const CurveRow* const> rows, const std::vector<st
     const auto* intervals = row->loss_intervals ? &*row->loss_intervals : nullptr;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const auto place = static_cast<std::size_t>(parts[i]);
-      table.rows[i].push_back(loss_cell(shown.scale, row->waterfall->ns[place], shown.parts[place], intervals ? &intervals->parts[place] : nullptr));
+      const ConfidenceInterval* interval = intervals ? &intervals->parts[place] : nullptr;
+      table.rows[i].push_back(loss_cell(shown.scale, row->waterfall->ns[place], shown.parts[place], interval));
     }
-    table.total->push_back(loss_cell(shown.scale, row->lost_ns, shown.scale.show_one(row->lost_ns, true), intervals ? &intervals->lost : nullptr));
+    const std::string lost = shown.scale.show_one(row->lost_ns, true);
+    table.total->push_back(loss_cell(shown.scale, row->lost_ns, lost, intervals ? &intervals->lost : nullptr));
     table.total->back().tone = CellTone::kStrong;
   }
   return table;

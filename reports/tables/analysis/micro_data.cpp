@@ -55,7 +55,8 @@ DataCell rate_of(const MicroCeiling& ceiling, double per_second) {
 
 DataTable ceilings_data(const MicroTable& micro) {
   TableOf<MicroCeiling> table;
-  table.add(true, {"ceiling"}, [](const MicroCeiling& each) { return text_cell(is_gemm(each) ? "GEMM, float32" : "memory, bytes read and written"); });
+  table.add(true, {"ceiling"},
+            [](const MicroCeiling& each) { return text_cell(is_gemm(each) ? "GEMM, float32" : "memory, bytes read and written"); });
   table.add(true, {"a rank, mean", true}, [](const MicroCeiling& each) { return rate_of(each, each.per_second); });
   table.add(true, {"slowest rank", true}, [](const MicroCeiling& each) { return rate_of(each, each.slowest_per_second); });
   DataTable data = std::move(table).of(micro.ceilings);

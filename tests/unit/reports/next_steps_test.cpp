@@ -49,7 +49,8 @@ TEST(NextSteps, AfterARunAreTheCommandsThatExplainIt) {
   const RunReport report = explained_run();
   const std::string& whole = report.summary.run.id;
   const std::string id = whole.substr(whole.size() - 8);
-  const std::vector<std::string> wanted = {"ddbench diagnose " + id, "ddbench advise " + id, "ddbench predict " + id + " --nodes 8", "ddbench gui"};
+  const std::vector<std::string> wanted = {"ddbench diagnose " + id, "ddbench advise " + id,
+                                           "ddbench predict " + id + " --nodes 8", "ddbench gui"};
   EXPECT_EQ(commands_of(next_steps_data(report)), wanted);
 }
 

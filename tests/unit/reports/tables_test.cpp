@@ -19,7 +19,8 @@ namespace ddbench::reports {
 namespace {
 
 std::vector<std::string> column_of(const DataTable& table, const std::string& title) {
-  const auto found = std::find_if(table.columns.begin(), table.columns.end(), [&](const DataColumn& column) { return column.title == title; });
+  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
+                                  [&](const DataColumn& column) { return column.title == title; });
   std::vector<std::string> texts;
   if (found == table.columns.end()) return texts;
   for (const auto& row : table.rows) texts.push_back(row[static_cast<std::size_t>(found - table.columns.begin())].text);

@@ -56,9 +56,9 @@ TEST(ImportRuns, AThroughputWithoutABatchHasNoStep) {
   const analyzer::RunSummary summary = summary_of("gpus,nodes,workload,sku,throughput\n32,4,resnet50,h100,18000\n");
   EXPECT_NEAR(*summary.samples_per_s, 18000, 0.01);
   EXPECT_EQ(*summary.work_per_s, *summary.samples_per_s);
-  const std::string reason = "the imported source states a throughput and no batch: how long a step takes is not known";
+  const std::string reason = "the imported source states a throughput and no batch in its unit: how long a step takes is not known (gate and history: --metric throughput)";
   EXPECT_EQ(summary.step_time_ns.reason(), reason);
-  EXPECT_EQ(summary.samples_per_step.reason(), "the imported source states no batch");
+  EXPECT_EQ(summary.samples_per_step.reason(), "the imported source states no batch in the unit of its throughput");
   EXPECT_EQ(summary.distribution.reason(), analyzer::kOneMean);
   EXPECT_EQ(summary.probe_overhead_percent.reason(), "ddbench did not record this run");
   for (const std::string& note : summary.notes) EXPECT_FALSE(note.starts_with("few steps")) << note;

@@ -48,9 +48,10 @@ class TestRank {
     try {
       train();
     } catch (const Error& error) {
+      // The connection keeps the order: the launcher has the complaint before it tells the culprit... that it may die.
+      if (scenario_ == "secondary") session_->set(fmt::format("complained/{}", rank_), {});
       session_->send(
           Failure{error.code(), error.message(), 0, "", error.code() == ErrorCode::kRunFailed, 5, 6});
-      if (scenario_ == "secondary") session_->set(fmt::format("complained/{}", rank_), {});
       return 1;
     }
     session_->send(Result{2.0, 1.0, "hash", 3, peak_memory_bytes(), 0, 0, session_->read_clock(10min), "", state_.snapshot().steps_completed});

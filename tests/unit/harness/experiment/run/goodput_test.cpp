@@ -18,12 +18,14 @@ class Goodput : public testing::Test {
  protected:
   /// A run on one rank whose steps from `first` to `end` took a second each, beginning at `begin_ns` of this machine's clocks.
   store::RunRecord run_of(std::uint32_t first, std::uint32_t end, const store::RunId& continues = {}, std::int64_t ago_s = 1000) {
+    const std::int64_t wall_now_ns = wall_ns();
+    const std::int64_t steady_now_ns = now_ns();
     store::RunRecord run;
     run.id = store::new_run_id();
     run.run_case.checkpoint_every = 20;
     run.state = store::RunState::kInterrupted;
     store::set_owner_to_this_process(run);
-    run.started_wall_ns = wall_ns() - ago_s * kOneSecond_ns;
+    run.started_wall_ns = wall_now_ns - ago_s * kOneSecond_ns;
     run.finished_wall_ns = run.started_wall_ns + (end - first) * kOneSecond_ns;
     if (!continues.empty()) {
       set_fact(run.environment.facts, fact_key<"resumed.from">, continues);
@@ -34,7 +36,7 @@ class Goodput : public testing::Test {
     for (std::uint32_t step = first; step < end; ++step) {
       store::StepRecord record;
       record.step = step;
-      record.begin_ns = now_ns() - (ago_s - (step - first)) * kOneSecond_ns;
+      record.begin_ns = steady_now_ns - (ago_s - (step - first)) * kOneSecond_ns;
       record.duration_ns = kOneSecond_ns;
       steps.push_back(record);
     }
