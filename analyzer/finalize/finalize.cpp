@@ -233,8 +233,11 @@ class Finalizer {
                                 : "its ranks reported none, or different ones");
   }
 
-  /// Whether the run continued another one that had left it no more than a warm-up: complete, with nothing measured.
-  bool had_few_steps_left() const { return all_steps_ > 0 && first_own_step(run_.environment.facts) > 0; }
+  /// Whether the run continued another one that had left it no more than a warm-up, or nothing: complete, with nothing measured.
+  bool had_few_steps_left() const {
+    const int first = first_own_step(run_.environment.facts);
+    return first > 0 && (all_steps_ > 0 || first >= run_.run_case.total_steps());
+  }
 
   std::string reason_against_use() const {
     if (measured_steps_ == 0 && is_program(run_.run_case)) {

@@ -121,7 +121,10 @@ Measured<Estimate> judged_probe_cost(const MeasuredSteps& measured, const store:
 }
 
 Measured<StepRate> rate_of(const MeasuredSteps& measured, bool with_interval, const store::RunRecord& run) {
-  if (measured.steps.empty() && first_own_step(run.environment.facts) > 0)
+  const int first = first_own_step(run.environment.facts);
+  if (measured.steps.empty() && first > 0 && first >= run.run_case.total_steps())
+    return Measured<StepRate>::missing("it continued another run that had done all its steps");
+  if (measured.steps.empty() && first > 0)
     return Measured<StepRate>::missing("it continued another run, and the steps that were left are its warm-up (--warmup)");
   return step_rate(measured, with_interval);
 }

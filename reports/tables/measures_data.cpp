@@ -16,9 +16,10 @@ namespace {
 
 using analyzer::RunSummary;
 
-std::string time_interval_in_words(const ConfidenceInterval& interval) {
-  return fmt::format("{:.0f}% CI {} to {}, {}", 100 * interval.level, time_in_words(interval.low),
-                     time_in_words(interval.high), interval.method);
+std::string time_interval_in_words(const Measured<ConfidenceInterval>& interval) {
+  if (!interval) return "no interval: " + interval.reason();
+  return fmt::format("{:.0f}% CI {} to {}, {}", 100 * interval->level, time_in_words(interval->low),
+                     time_in_words(interval->high), interval->method);
 }
 
 /// For percentages that may be negative.
@@ -140,7 +141,7 @@ void add_communication(const RunSummary& summary, DataTable& table) {
       const double communication = static_cast<double>(std::max<std::int64_t>(summary.communication_ns, 1));
       add_measure(table, "overlap", time(*overlap_ns),
                   fmt::format("communication hidden behind compute ({} of it); ", percent_in_words(static_cast<double>(*overlap_ns) / communication)) +
-                      (interval ? time_interval_in_words(*interval) : interval.reason()));
+                      time_interval_in_words(interval));
     } else {
       add_missing(table, "exposed communication", exposed_ns);
     }
@@ -186,7 +187,7 @@ DataTable measures_data(const RunSummary& summary) {
   DataTable table{"Key figures", {}, {{"what"}, {"value"}, {.title = "how", .is_prose = true}}, {}, {}};
   if (const auto& step = summary.step_time_ns) {
     add_measure(table, "step time", time_in_words(step->value),
-                step->interval ? time_interval_in_words(*step->interval) : step->interval.reason());
+                time_interval_in_words(step->interval));
     add_distribution(summary, table);
   } else {
     add_missing(table, "step time", step);

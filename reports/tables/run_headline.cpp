@@ -51,7 +51,7 @@ Tile step_tile(const RunSummary& summary) {
   return {"step time", time_in_words(step.value),
           interval ? fmt::format("{:.0f}% CI {} to {}", 100 * interval->level, time_in_words(interval->low),
                                  time_in_words(interval->high))
-                   : interval.reason()};
+                   : "no interval: " + interval.reason()};
 }
 
 Tile throughput_tile(const RunSummary& summary) {

@@ -5,6 +5,8 @@ import json
 import os
 import pathlib
 
+from test_analysis import checked
+
 COLUMNS = "workload,nodes,gpus_per_node,global_batch,step_time_ms,sku,tags.team"
 
 
@@ -31,6 +33,28 @@ def test_a_table_that_report_wrote(bench, tmp_path):
     written.write_text(text.replace(",done,1,", ",failed,1,"))
     refused = bench("import", "table", written)
     assert refused.returncode == 2 and "no finished, valid run" in refused.stderr
+
+
+def test_what_a_published_throughput_does_not_state_is_not_known(bench, tmp_path):
+    table = tmp_path / "published.csv"
+    table.write_text("gpus,nodes,workload,sku,throughput\n8,1,resnet50,h100,4500\n32,4,resnet50,h100,18000\n")
+    imported(bench, "table", table)
+    run = checked(bench.ok("show", "last", "--json"), "run")
+    unknown = ("batch_per_gpu", "global_batch", "lr", "momentum", "seed", "bucket_bytes", "data")
+    assert [run["run"][field] for field in unknown] == [None] * len(unknown)
+    assert run["step_time_ns"]["value"] is None and run["step_distribution_ns"]["p50"] is None
+    assert abs(run["samples_per_s"] - 18000) < 1
+    assert all(entry["batch_per_gpu"] is None for entry in checked(bench.ok("list", "--json"), "run_list"))
+    rows = checked(bench.ok("scaling", "--json"), "curve")["rows"]
+    assert [row["step_time_ns"]["value"] for row in rows] == [None, None] and abs(rows[1]["efficiency"]["value"] - 1) < 1e-4
+    shown = bench.ok("show", "last").stdout
+    assert "batch 1" not in shown and "p50" not in shown and "ddbench did not record this run" in shown
+    assert "step_time" not in bench.ok("report", "last", "--format", "prometheus").stdout
+    written = tmp_path / "written.csv"
+    bench.ok("report", "last", "--format", "csv", "-o", written)
+    bench.use_store("other.db")
+    imported(bench, "table", written)
+    assert abs(json.loads(bench.ok("show", "last", "--json").stdout)["samples_per_s"] - 18000) < 1
 
 
 def test_a_global_batch_of_a_model_spread_over_gpus(bench, tmp_path):

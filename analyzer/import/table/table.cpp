@@ -95,9 +95,15 @@ class RowReader {
   /// Without one, a step has as many samples as GPUs here, so that its length stands for the throughput.
   bool has_known_batch() const { return states_batch() && !has_useless_batch(); }
   /// Without a batch, a throughput alone does not say how long a step takes.
-  bool has_known_step() const { return has_known_batch() || !states_throughput() || states_samples_of_step(); }
-  /// By the length of a step and the throughput, where no batch is stated.
-  bool states_samples_of_step() const { return !states_batch() && states_throughput() && values_.step_ns > 0; }
+  bool has_known_step(const RunCase& run_case) const { return has_known_batch() || !states_throughput() || samples_of_step(run_case) > 0; }
+  /// By the length of a step and the throughput, where no batch is stated. 0: they do not say it, or contradict each other, as a step has a
+  /// sample at least; then the throughput counts.
+  double samples_of_step(const RunCase& run_case) const {
+    if (states_batch() || values_.step_ns <= 0) return 0;
+    const double rate = values_.samples_per_s > 0 ? values_.samples_per_s : values_.samples_per_s_per_gpu * run_case.world_size();
+    const double samples = rate * values_.step_ns * 1e-9;
+    return samples >= 0.95 ? samples : 0;
+  }
   bool states_throughput() const { return values_.samples_per_s > 0 || values_.samples_per_s_per_gpu > 0; }
 
   /// Runs of other batches are other cases, so they stay apart by what is constant on their curve.
@@ -135,7 +141,7 @@ class RowReader {
             "step time and throughput do not agree: {} samples in {} s are {:.6g} samples/s, not {:.6g}",
             batch, ns / 1e9, batch / ns * 1e9, rate));
       }
-      if (ns <= 0) ns = other_ns;
+      if (ns <= 0 || !has_known_step(run_case)) ns = other_ns;
     }
     if (ns <= 0) fail("no metric is given: one of step_time, throughput and throughput_per_gpu must be");
     return checked_step_ns(ns);
@@ -208,11 +214,9 @@ class RowReader {
     if (values_.gpus > 1 && values_.nodes == 0 && values_.gpus_per_node == 0)
       set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
     if (counts_steps_alone()) run.environment.facts.erase(std::string(fact_key<"import.sample_unit">.name));
-    if (states_samples_of_step()) {
-      const double rate = values_.samples_per_s > 0 ? values_.samples_per_s : values_.samples_per_s_per_gpu * run.run_case.world_size();
-      set_fact(run.environment.facts, fact_key<"program.samples_per_step">, rate * values_.step_ns * 1e-9);
-    }
-    if (!has_known_step()) set_fact(run.environment.facts, fact_key<"import.step_time">, "not said");
+    if (const double samples = samples_of_step(run.run_case); samples > 0)
+      set_fact(run.environment.facts, fact_key<"program.samples_per_step">, samples);
+    if (!has_known_step(run.run_case)) set_fact(run.environment.facts, fact_key<"import.step_time">, "not said");
     if (has_useless_batch()) {
       set_fact(run.environment.facts, fact_key_of<"note.*">(1),
                "the throughput counts tokens and the batch does not: how long a step takes is not known");

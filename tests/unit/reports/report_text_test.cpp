@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <regex>
 #include <sstream>
@@ -58,6 +59,14 @@ TEST(RunText, TheCostOfTheProbesIsTheSameInTableAndNotes) {
   auto summary = example_run();
   summary.probe_overhead_percent = analyzer::Estimate{6.5, {1.2, 13.6, 0.95, "signed ranks"}};
   EXPECT_NE(run_text(summary, {}).find("6.5%, at most 13.6%"), std::string::npos);
+}
+
+TEST(RunText, SaysWhyAStepTimeHasNoInterval) {
+  auto summary = example_run();
+  summary.step_time_ns = analyzer::Quantity{103.4e6, Measured<ConfidenceInterval>::missing("one step dominates")};
+  EXPECT_NE(run_text(summary, {}).find("no interval: one step dominates"), std::string::npos);
+  const std::vector<Tile> tiles = run_tiles(summary);
+  EXPECT_TRUE(std::any_of(tiles.begin(), tiles.end(), [](const Tile& tile) { return tile.detail == "no interval: one step dominates"; }));
 }
 
 TEST(CaseData, HasNoDefaultsThatSayNothing) {

@@ -242,9 +242,10 @@ TEST(Compare, DownToBucketAndKernel) {
   const Comparison comparison =
       compare_runs(scratch.get(), side(scratch.get(), {a}), side(scratch.get(), {b}));
   ASSERT_EQ(comparison.collectives.size(), 3u);
-  EXPECT_EQ(comparison.collectives[1].name, "all_reduce bucket 1, 2.00 kB");
+  EXPECT_EQ(comparison.collectives[1].name, "all_reduce bucket 1, 2000 bytes");
+  EXPECT_EQ(comparison.collectives[1].short_name, "all_reduce bucket 1, 2.00 kB");
   EXPECT_NEAR(comparison.collectives[1].ratio->value, 2, 1e-9);
-  EXPECT_EQ(comparison.collectives[2].name, "broadcast, 8.00 B");
+  EXPECT_EQ(comparison.collectives[2].name, "broadcast, 8 bytes");
   EXPECT_FALSE(comparison.collectives[2].a);
   EXPECT_FALSE(comparison.collectives[2].ratio);
   ASSERT_EQ(comparison.kernels.size(), 2u);
@@ -262,6 +263,7 @@ TEST(Compare, SizesThatLookTheSameStayApart) {
   ASSERT_EQ(comparison.collectives.size(), 2u);
   EXPECT_EQ(comparison.collectives[0].name, "all_reduce bucket 0, 1071144 bytes");
   EXPECT_EQ(comparison.collectives[1].name, "all_reduce bucket 0, 1071148 bytes");
+  EXPECT_EQ(comparison.collectives[0].short_name, "");
 }
 
 TEST(Compare, ASideWithoutFiguresIsRefused) {

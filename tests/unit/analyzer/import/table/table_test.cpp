@@ -88,7 +88,11 @@ TEST(Table, ABatchThatNoColumnStatesIsNotKnown) {
   const auto says_step = [](const std::string& text) { return read(text)[0].run.environment.facts.count("import.step_time") == 0; };
   EXPECT_FALSE(is_known("gpus,throughput\n8,100\n"));
   EXPECT_FALSE(says_step("gpus,throughput\n8,100\n")) << "how long a step takes would follow from the batch";
-  EXPECT_FALSE(says_step("gpus,throughput,step_time_ms\n8,100,2\n")) << "without a batch the throughput counts";
+  EXPECT_FALSE(says_step("gpus,throughput,step_time_ms\n8,100,2\n")) << "no step has 0.2 samples: the throughput counts";
+  const auto both = read("gpus,throughput,step_time_ms\n8,4000,10\n")[0];
+  EXPECT_EQ(both.run.environment.facts.count("import.step_time"), 0u);
+  EXPECT_EQ(both.run.environment.facts.at("program.samples_per_step"), "40");
+  EXPECT_EQ(both.steps[0].duration_ns, 10'000'000);
   EXPECT_FALSE(is_known("gpus,step_time_ms\n8,2.5\n"));
   EXPECT_TRUE(says_step("gpus,step_time_ms\n8,2.5\n"));
   for (const char* text : {"gpus,batch_per_gpu,throughput\n8,1,100\n", "gpus,global_batch,throughput\n8,8,100\n"}) {
