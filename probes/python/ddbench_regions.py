@@ -78,7 +78,7 @@ def connect():
     if region is not None:
         return True
     import ctypes  # not before a program wants PyTorch, which needs it anyway
-    # Without giving up the interpreter's lock: the call is shorter than that.
+    # Without giving up the interpreter's lock: the call is shorter than that. Only the one that ends a measuring window waits, for the GPU.
     found = getattr(ctypes.PyDLL(None), "ddbench_region", None)
     if found is None:
         return False

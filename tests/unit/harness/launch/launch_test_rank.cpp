@@ -48,7 +48,8 @@ class TestRank {
     try {
       train();
     } catch (const Error& error) {
-      // The connection keeps the order: the launcher has the complaint before it tells the culprit... that it may die.
+      // Before the failure, so that the culprit dies well within the time in which its death is awaited. The failure is still the first
+      // that the launcher learns of: it comes on the same connection, and the death later.
       if (scenario_ == "secondary") session_->set(fmt::format("complained/{}", rank_), {});
       session_->send(
           Failure{error.code(), error.message(), 0, "", error.code() == ErrorCode::kRunFailed, 5, 6});
