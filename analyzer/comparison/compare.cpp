@@ -245,7 +245,7 @@ class Builder {
     return figures;
   }
 
-  /// Equal sizes are compared; names have sizes as reports show them, or in bytes where two would look the same.
+  /// Equal sizes are compared. Names have them in bytes, short names as reports show them, if no two would look the same.
   void add_collectives() {
     std::map<std::string, std::string> shown;
     std::map<std::string, int> uses;

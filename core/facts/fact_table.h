@@ -249,7 +249,7 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
     {"program.outside_steps_ns", kInteger, kThisRun, "ns", "time of a program outside of its steps"},
     {"program.pattern", kText, kEnvironment, "", "what repeats itself in the steps of a program"},
     {"program.samples_per_step", kReal, kEnvironment, "",
-     "samples that the DataLoaders of all ranks of a program gave for a step", "{:.6g}"},
+     "samples that the DataLoaders of all ranks of a program gave for a step, or that the step time and the throughput of an imported run say", "{:.6g}"},
     {"program.shared_gpus", kText, kEnvironment, "", "ranks of a program that use one GPU; absent where none were seen"},
     {"program.steps", kInteger, kEnvironment, "", "steps of a program"},
     {"program.steps_from", kText, kEnvironment, "", "how the steps of a program were found"},
