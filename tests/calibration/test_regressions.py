@@ -27,5 +27,5 @@ def test_a_slow_link_is_a_regression_that_is_explained(bench):
     assert by_metric["step_time"]["estimate"]["change"] > 0.5
     assert by_metric["busbw"]["outcome"] == "regression"
     assert by_metric["busbw"]["estimate"]["ratio"] < 0.5
-    assert "exposed_transfer" in verdict["explanation"][0]
+    assert "exposed transfer" in verdict["explanation"][0]
     assert any("bucket 0 of all_reduce" in sentence for sentence in verdict["explanation"])
