@@ -49,7 +49,7 @@ struct Sku {
       Measured<double>::missing("no preemption rate in the catalogue");  ///< a node
   Source source;                                                         ///< of the specification
   Source price_source;                                                   ///< of the price
-  Source spot_source;  ///< of the spot price and the preemption rate; not verified: both are assumptions of that date
+  Source spot_source;  ///< of the spot price and the preemption rate; not verified: one of them is an assumption at least
 
   /// Per GPU, in 1e9 bit/s; missing where the node's is.
   Measured<double> rdma_gbps_per_gpu() const;

@@ -129,12 +129,15 @@ void apply_price(Entry& entry, const std::string& origin, Sku& sku) {
     sku.price_source = {origin, "", false, ""};
   }
   Measured<double> spot_price = Measured<double>::missing("");
+  Measured<double> preemptions = Measured<double>::missing("");
   entry.take("spot_price_usd_per_h", spot_price);
+  entry.take("preemptions_per_h", preemptions);
+  if (preemptions) sku.preemptions_per_h = preemptions;
   if (spot_price) {
+    const bool rate_is_assumed = !sku.spot_source.verified && !preemptions;
     sku.spot_price_usd_per_h = spot_price;
-    sku.spot_source = {origin, "", true, ""};
+    sku.spot_source = {origin, "", !rate_is_assumed, rate_is_assumed ? "the preemption rate is assumed" : ""};
   }
-  entry.take("preemptions_per_h", sku.preemptions_per_h);
   std::string named;
   entry.take("spot_source", named);
   if (!named.empty()) sku.spot_source = {named, "", false, ""};

@@ -110,6 +110,9 @@ Measured<Diagnosis> diagnose_run(const store::RunStore& store, const store::RunI
   if (is_micro(run->run_case))
     return Measured<Diagnosis>::missing("a microbenchmark has no steps in which ranks wait for each other");
   const WorkTable table = work_table(store, *run);
+  const std::vector<store::StepRecord> steps = store.steps(id);
+  if (run->provenance.has(Provenance::kImported) && std::none_of(steps.begin(), steps.end(), [](const auto& step) { return step.probes_on; }))
+    return Measured<Diagnosis>::missing("the source has figures of the whole run and none of single ranks");
   if (table.rank_count() < 2) {
     const std::string recorded = table.rank_count() == 0 ? "none" : "only 1";
     return Measured<Diagnosis>::missing(

@@ -126,12 +126,9 @@ class Recorder {
   }
 
   void set_samples(const store::RunRecord& run) {
-    const auto seen = get_fact(run.environment.facts, fact_key<"program.samples_per_step">);
-    const bool of_case = has_known_batch(run.run_case);
-    result_.counts_samples = of_case || (seen && *seen > 0);
-    const double samples = of_case ? static_cast<double>(run.run_case.global_batch())
-                                   : seen.value_or(run.run_case.world_size());
-    result_.samples_per_rank = (result_.counts_samples ? samples : run.run_case.world_size()) / run.run_case.world_size();
+    const Measured<double> samples = samples_per_step(run);
+    result_.counts_samples = static_cast<bool>(samples);
+    result_.samples_per_rank = samples.value_or(run.run_case.world_size()) / run.run_case.world_size();
   }
 
   Measured<StepRecording> record() {

@@ -28,14 +28,6 @@ namespace {
 /// Percent of a step. Below, probe-off steps were slower, and something else than the probes differs.
 constexpr double kLowestProbeCost = -1;
 
-Measured<double> samples_per_step(const store::RunRecord& run) {
-  if (has_known_batch(run.run_case)) return static_cast<double>(run.run_case.global_batch());
-  const auto seen = get_fact(run.environment.facts, fact_key<"program.samples_per_step">);
-  if (seen && *seen > 0) return *seen;
-  if (run.provenance.has(Provenance::kImported)) return Measured<double>::missing("the imported source states no batch in the unit of its throughput");
-  return Measured<double>::missing("how many samples a step has is not known: --batch-per-gpu states it");
-}
-
 /// A run that was cut off has steps but no rank rows yet.
 std::size_t rank_count(const RunSummary& summary) {
   return summary.ranks.empty() ? static_cast<std::size_t>(summary.run.run_case.world_size())
@@ -56,11 +48,12 @@ Measured<StepDistribution> distribution_of(const StepRate& rate, const RunSummar
   return distribution;
 }
 
-/// Of an imported throughput without a batch: its stored step stands for the throughput (analyzer/import/table), and is none.
+/// Of an imported throughput without a batch: its stored step only stands for the throughput (analyzer/import/table), to a nanosecond.
 void leave_out_step(const StepRate& rate, RunSummary& summary) {
   constexpr const char* kReason = "the imported source states a throughput and no batch in its unit: how long a step takes is not known "
                                   "(gate and history: --metric throughput)";
-  summary.samples_per_s = rate.samples_per_s(static_cast<double>(summary.run.run_case.global_batch()));
+  const auto stated = get_fact(summary.run.environment.facts, fact_key<"import.samples_per_s">);
+  summary.samples_per_s = stated ? *stated : rate.samples_per_s(static_cast<double>(summary.run.run_case.global_batch()));
   summary.step_time_ns = Measured<Quantity>::missing(kReason);
   summary.independent_steps = Measured<double>::missing(kReason);
 }
@@ -242,6 +235,16 @@ bool has_nccl_settings(const RunSummary& summary) {
 bool names_communicators(const RunSummary& summary) {
   return std::any_of(summary.collectives.begin(), summary.collectives.end(),
                      [](const CollectiveSummary& collective) { return !collective.communicator.empty(); });
+}
+
+Measured<double> samples_per_step(const store::RunRecord& run) {
+  if (has_known_batch(run.run_case)) return static_cast<double>(run.run_case.global_batch());
+  const Facts& facts = run.environment.facts;
+  for (const auto& seen : {get_fact(facts, fact_key<"program.samples_per_step">), get_fact(facts, fact_key<"import.samples_per_step">)}) {
+    if (seen && *seen > 0) return *seen;
+  }
+  if (run.provenance.has(Provenance::kImported)) return Measured<double>::missing("the imported source states no batch in the unit of its throughput");
+  return Measured<double>::missing("how many samples a step has is not known: --batch-per-gpu states it");
 }
 
 RunSummary summarize_rows(store::RunRecord run, store::RunRows rows) {

@@ -52,8 +52,7 @@ struct RunSummary {
   Measured<double> independent_steps = Measured<double>::missing("no steps");  ///< StepRate::independent_steps
   /// Samples of the measured steps / the same elapsed time; or as an imported source states it.
   Measured<double> samples_per_s = Measured<double>::missing("no steps");
-  /// Samples per step over all ranks: from the case, or counted from a program's DataLoaders. Missing: not
-  /// known.
+  /// samples_per_step()
   Measured<double> samples_per_step = Measured<double>::missing("no steps");
   /// recorded_learning_rates()
   std::vector<std::pair<std::uint32_t, double>> learning_rates;
@@ -115,6 +114,10 @@ RunSummary summarize_briefly(const store::RunStore& store, store::RunRecord run)
 RunSummary summarize_rows(store::RunRecord run, store::RunRows rows);
 /// The same with the efficiency.
 RunSummary summarize_for_list(const store::RunStore& store, store::RunRecord run);
+
+/// Samples of a step over all ranks: of the case, counted from a program's DataLoaders, or as the step time and the throughput of an
+/// imported run say.
+Measured<double> samples_per_step(const store::RunRecord& run);
 
 /// Why a run has no distribution of steps whose source gave one mean: its one step stands for all.
 inline constexpr const char* kOneMean = "the source gives one mean";

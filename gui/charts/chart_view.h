@@ -64,8 +64,9 @@ class ChartView : public QChartView {
   /// Called when the user requests a context menu, with the text of the spot there, if any.
   std::function<void(QPoint global, std::optional<QString> value)> on_menu;
 
-  QSize sizeHint() const override { return {420, 190}; }
-  QSize minimumSizeHint() const override { return {240, 170}; }
+  /// Two rows of charts with legends fit into a window of 1280 x 800. Layouts give it what room there is.
+  QSize sizeHint() const override { return {420, 136}; }
+  QSize minimumSizeHint() const override { return {240, 136}; }
 
  protected:
   void drawBackground(QPainter* painter, const QRectF& area) override;

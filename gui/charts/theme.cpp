@@ -116,10 +116,11 @@ QMenu::separator { height: 1px; background: %border%; margin: 5px 6px; }
 QToolTip { background: %raised%; color: %text%; border: 1px solid %border%; padding: 5px; }
 QProgressBar { background: %raised%; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }
 QProgressBar::chunk { background: %accent%; border-radius: 3px; }
-QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
-QScrollBar:horizontal { background: transparent; height: 10px; margin: 0; }
+QScrollBar:vertical { background: transparent; width: %scroll_bar%px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: %scroll_bar%px; margin: 0; }
 QScrollBar::handle { background: %border%; border-radius: 4px; min-height: 30px; min-width: 30px; margin: 1px; }
 QScrollBar::handle:hover { background: %muted%; }
+QScrollBar::handle:disabled { background: transparent; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QSplitter::handle { background: transparent; }
@@ -212,6 +213,7 @@ QString style_sheet_of(const Theme& t) {
   for (const auto& [name, color] : kColors) {
     sheet.replace(QLatin1Char('%') + QLatin1String(name) + QLatin1Char('%'), color.name());
   }
+  sheet.replace(QLatin1String("%scroll_bar%"), QString::number(kScrollBarWidth));
   return sheet;
 }
 

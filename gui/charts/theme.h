@@ -39,6 +39,7 @@ bool system_is_dark();
 inline constexpr int kGap = 8;
 inline constexpr int kGutter = 16;
 inline constexpr int kPagePadding = 24;
+inline constexpr int kScrollBarWidth = 10;
 
 QFont base_font();
 QFont font_of(double pixels, QFont::Weight weight = QFont::Normal);

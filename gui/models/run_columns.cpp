@@ -1,11 +1,11 @@
 #include "gui/models/run_columns.h"
 
-#include <QLocale>
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "core/run_case/program_case.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::gui {
 namespace {
@@ -35,29 +35,12 @@ QString source_of(const store::RunRecord& run) {
   return (source.isEmpty() ? source : source + QStringLiteral(" · ")) + QStringLiteral("SKU: ") + machine;
 }
 
-constexpr int kMostDecimals = 9;  ///< then powers of ten are easier to read
-
-/// Three significant digits, with separators.
-QString short_number(double value) {
-  if (!std::isfinite(value)) return kNone;
-  const double rounded = std::abs(QString::number(value, 'e', 2).toDouble());
-  const int decimals = rounded == 0 ? 0 : std::max(0, 2 - static_cast<int>(std::floor(std::log10(rounded) + 1e-9)));
-  const QLocale english(QLocale::English, QLocale::UnitedStates);
-  return decimals > kMostDecimals ? QString::number(value, 'e', 2) : english.toString(value, 'f', decimals);
-}
-
-QString duration_text(double ns) {
-  if (ns < 1e6) return short_number(ns / 1e3) + QStringLiteral(" µs");
-  if (ns < 1e9) return short_number(ns / 1e6) + QStringLiteral(" ms");
-  return short_number(ns / 1e9) + QStringLiteral(" s");
-}
-
 QString metric_text(const RunEntry& entry, RunMetric metric) {
   const Measured<double>& value = entry.measures[metric];
   if (!value) return entry.measured ? kNone : QString();
   if (metric == RunMetric::kEfficiency) return QString::number(100 * *value, 'f', 1) + QStringLiteral("%");
-  if (metric == RunMetric::kStepTime) return duration_text(*value);
-  return short_number(*value);
+  if (!std::isfinite(*value)) return kNone;
+  return QString::fromStdString(metric == RunMetric::kStepTime ? time_in_words(*value) : number(*value, 4));
 }
 
 QString state_text(const RunEntry& entry) {

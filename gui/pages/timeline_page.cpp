@@ -39,6 +39,11 @@ SharedTimeline load_timeline(JobContext& context, const store::RunRecord& run) {
   context.check();
   auto timeline = std::make_shared<Timeline>(builder.finish());
   timeline->first_measured = first_measured_step(run.run_case, run.environment.facts);
+  std::set<std::uint32_t> without_probes;
+  context.store().visit_steps(run.id, [&](const store::StepRecord& step) {
+    if (!step.probes_on) without_probes.insert(step.step);
+  });
+  timeline->steps_without_probes = without_probes.size();
   return timeline;
 }
 
@@ -186,6 +191,10 @@ void TimelinePage::show_words() {
                ? QStringLiteral("all ranks share one clock")
                : QStringLiteral("clocks of the ranks are aligned to ± %1")
                      .arg(duration_text(static_cast<double>(timeline.uncertainty_ns), 100));
+  if (const std::size_t off = timeline.steps_without_probes; off > 0) {
+    words += QStringLiteral(" · %1 without spans: probes were off, to measure their overhead")
+                 .arg(off == 1 ? QStringLiteral("1 step") : QStringLiteral("%1 steps").arg(off));
+  }
   if (!timeline.nodes.empty()) {
     words += QStringLiteral(" · a node's row: the height of a colour is the share of its ranks, each counted once (compute before "
                             "communication); click it, or C: collapse or expand; Shift+C: all nodes");

@@ -115,6 +115,12 @@ void TableView::fit_columns() {
     total -= widths[i] - brief_widths_[i];
     widths[i] = brief_widths_[i];
   }
+  for (const std::size_t i : shown) {  // what fits is shown whole
+    const int cut = brief_widths_[i] > 0 && widths[i] == brief_widths_[i] ? 0 : natural_widths_[i] - widths[i];
+    const int more = std::clamp(room - total, 0, cut);
+    widths[i] += more;
+    total += more;
+  }
   const int gap = shown.empty() ? 0 : std::clamp((room - total) / static_cast<int>(shown.size()), 0, kColumnGap);
   int missing = total - room;
   while (missing > 0) {

@@ -59,6 +59,7 @@ struct Timeline {
   std::size_t spans = 0;
   std::int64_t uncertainty_ns = 0;  ///< of the alignment of two ranks' clocks, at worst
   std::uint32_t first_measured = 0;  ///< step; those before are the warm-up
+  std::size_t steps_without_probes = 0;  ///< they have no spans: the probes' overhead is measured on them
 
   /// "rank 3 communication", "rank 3 device compute GPU 1 stream 7".
   std::string lane_title(std::size_t lane) const;

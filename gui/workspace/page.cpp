@@ -6,6 +6,7 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QStackedLayout>
 #include <QVBoxLayout>
 
@@ -56,7 +57,7 @@ Page::Page(Workspace& workspace, const QString& title, const QString& about) : w
   setObjectName(QStringLiteral("page"));
   setAccessibleName(title);
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(kPagePadding, 18, kPagePadding, 14);
+  column->setContentsMargins(kPagePadding, 18, kPagePadding - kScrollBarWidth, 14);
   column->setSpacing(12);
   make_head(title, about);
   error_ = new QFrame;
@@ -71,13 +72,21 @@ Page::Page(Workspace& workspace, const QString& title, const QString& about) : w
   error_row->addWidget(error_label_, 1);
   error_row->addWidget(again);
   error_->hide();
-  column->addWidget(error_);
+  auto* error_line = new QHBoxLayout;
+  error_line->setContentsMargins(0, 0, kScrollBarWidth, 0);
+  error_line->addWidget(error_);
+  column->addLayout(error_line);
   auto* holder = new QWidget;
   stack_ = new QStackedLayout(holder);
   auto* scroll = new QScrollArea;
   scroll->setWidgetResizable(true);
   scroll->setFocusPolicy(Qt::NoFocus);
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  // Its room is in the padding, always: a bar that took width from the cards could make their notes wrap, and only so be needed.
+  scroll->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
+  QScrollBar* bar = scroll->verticalScrollBar();
+  bar->setEnabled(false);
+  connect(bar, &QScrollBar::rangeChanged, bar, [bar](int least, int most) { bar->setEnabled(most > least); });
   auto* inner = new QWidget;
   inner->setObjectName(QStringLiteral("scrollBody"));
   body_ = new QVBoxLayout(inner);
@@ -99,7 +108,10 @@ void Page::make_head(const QString& title, const QString& about) {
   controls_->hide();
   auto* column = static_cast<QVBoxLayout*>(layout());
   column->addLayout(words);
-  column->addWidget(controls_);
+  auto* controls_line = new QHBoxLayout;
+  controls_line->setContentsMargins(0, 0, kScrollBarWidth, 0);
+  controls_line->addWidget(controls_);
+  column->addLayout(controls_line);
 }
 
 void Page::add_control(QWidget* control) {

@@ -33,8 +33,8 @@ void check_supported(const RunCase& run_case);
 /// batch_per_gpu samples) and "gradient_square_mean" (its mean over ranks is |g|^2 of the averaged gradient).
 /// On a CPU, rank 0 has the scalar "gemm_peak_tflops" at its first step: what one rank could do at most; and
 /// "gradients.narrow_ns_per_mib" and "gradients.widen_ns_per_mib" (HalfConversion).
-/// With a target loss, rank 0 has "smoothed_loss", and training ends in the first measured step in which it
-/// has come down to the target. Every `checkpoint_every` steps a checkpoint is written to
+/// With a target loss, rank 0 has "smoothed_loss", and training ends in the first step after the run's
+/// own warm-up in which it has come down to the target; a resumed run is past that. Every `checkpoint_every` steps a checkpoint is written to
 /// checkpoints.directory; its cost is the copy span "checkpoint" and the scalar "checkpoint_seconds". With
 /// checkpoints.resume_from, training goes on after the steps that were done, as if it had never ended; its first steps,
 /// which are cold, are a warm-up again. Throws

@@ -137,9 +137,12 @@ std::string prediction_options(const store::RunStore& store, const store::RunRec
   return step ? prediction_options(*step, run) : "";
 }
 
+std::string in_store(std::string command, const std::string& db) {
+  return db.empty() ? command : command + " --db " + shell_words({db});
+}
+
 DataTable steps_in_store(DataTable steps, const std::string& db) {
-  if (db.empty()) return steps;
-  for (auto& row : steps.rows) row.front().text += " --db " + shell_words({db});
+  for (auto& row : steps.rows) row.front().text = in_store(row.front().text, db);
   return steps;
 }
 

@@ -24,7 +24,9 @@ DataTable next_steps_data(const SweepReport& report);
 /// The options with which `ddbench predict` predicts another size of this run; empty where it cannot.
 std::string prediction_options(const store::RunStore& store, const store::RunRecord& run);
 
-/// The same commands for the store that --db named; unchanged if it is empty.
+/// The command for the store that --db named; unchanged if that is empty.
+std::string in_store(std::string command, const std::string& db);
+/// The same of each command.
 DataTable steps_in_store(DataTable steps, const std::string& db);
 
 }  // namespace ddbench::reports

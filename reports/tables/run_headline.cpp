@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analyzer/run/contention.h"
+#include "core/facts/facts.h"
 #include "core/run_case/program_case.h"
 #include "core/text/quantity.h"
 #include "reports/tables/end_of_steps.h"
@@ -114,10 +115,12 @@ ThroughputInWords throughput_in_words(const RunSummary& summary) {
   }
   if (!summary.samples_per_s) return {"not known", summary.samples_per_s.reason()};
   if (!summary.samples_per_step) return {number(*summary.samples_per_s, 4) + " samples/s", "as stated; " + summary.samples_per_step.reason()};
+  const std::string rate = number(*summary.samples_per_s, 4) + " samples/s";
+  if (has_fact(summary.run.environment.facts, fact_key<"import.samples_per_step">))
+    return {rate, fmt::format("{} samples a step, by its step time and throughput; {}", number(*summary.samples_per_step, 4), steps)};
   const bool is_seen = !has_known_batch(summary.run.run_case);
-  return {number(*summary.samples_per_s, 4) + " samples/s",
-          fmt::format("global batch {}{}, {}", count_in_words(std::llround(*summary.samples_per_step)),
-                      is_seen ? " (seen in its DataLoader)" : "", steps)};
+  return {rate, fmt::format("global batch {}{}, {}", count_in_words(std::llround(*summary.samples_per_step)),
+                            is_seen ? " (seen in its DataLoader)" : "", steps)};
 }
 
 std::string efficiency_interval_in_words(const Efficiency& efficiency) {

@@ -97,19 +97,18 @@ TEST(Models, GroupsAndTheirRowsKeepTheirPlaceWhenOnlyValuesCome) {
   EXPECT_EQ(model.rowCount(model.index(1, 0)), 2);
 }
 
-TEST(Models, NumbersHaveThreeSignificantDigits) {
+TEST(Models, NumbersHaveFourSignificantDigits) {
   RunEntry entry = entry_of(1, 0);
   const auto shown = [&entry](double throughput) {
     entry.measures[analyzer::RunMetric::kThroughput] = throughput;
     return text_of(entry, RunColumn::kThroughput).toStdString();
   };
-  EXPECT_EQ(shown(0.00123), "0.00123");
-  EXPECT_EQ(shown(0.0049), "0.00490");
-  EXPECT_EQ(shown(0.9996), "1.00");
-  EXPECT_EQ(shown(12.34), "12.3");
-  EXPECT_EQ(shown(99.97), "100");
+  EXPECT_EQ(shown(0.00123), "0.001230");
+  EXPECT_EQ(shown(0.99996), "1.000");
+  EXPECT_EQ(shown(12.344), "12.34");
+  EXPECT_EQ(shown(99.997), "100.0");
   EXPECT_EQ(shown(1234.4), "1,234");
-  EXPECT_EQ(shown(2.5e-12), "2.50e-12");
+  EXPECT_EQ(shown(2.5e-12), "2.5e-12");
 }
 
 TEST(Models, AnIndexHasTheRunsOfASweepWithTheirBaselines) {

@@ -7,6 +7,8 @@
 #include <QSlider>
 #include <QTest>
 #include <QTreeView>
+#include <cstdint>
+#include <set>
 
 #include "gui/charts/figure_card.h"
 #include "gui/pages/batch_page.h"
@@ -169,11 +171,20 @@ TEST_F(Pages, TimelineShowsAllSpansOfTheRunAndSearches) {
   ASSERT_NE(run, nullptr);
   const auto store = store::RunStore::open(sample_store_file(), store::OpenMode::kReadOnly);
   std::size_t spans = 0;
+  std::set<std::uint32_t> with_spans;
   for (const store::RankRecord& rank : store.ranks(run->run().id)) {
-    for (const Span& span : store.spans(run->run().id, rank.rank))
-      spans += span.kind != SpanKind::kStep ? 1 : 0;
+    for (const Span& span : store.spans(run->run().id, rank.rank)) {
+      if (span.kind == SpanKind::kStep) continue;
+      ++spans;
+      with_spans.insert(span.step);
+    }
   }
   EXPECT_EQ(page.view().timeline().spans, spans);
+  std::set<std::uint32_t> without_spans;
+  for (const store::StepRecord& step : store.steps(run->run().id)) {
+    if (!with_spans.contains(step.step)) without_spans.insert(step.step);
+  }
+  EXPECT_EQ(page.view().timeline().steps_without_probes, without_spans.size());
   QTest::keyClicks(&page.search_field(), QStringLiteral("all_reduce"));
   QTest::keyClick(&page.search_field(), Qt::Key_Return);
   EXPECT_TRUE(page.view().selected());

@@ -159,6 +159,7 @@ def test_damaged_logs_store_nothing(bench, tmp_path):
     refused(MEGATRON.replace("430.0", "1e300"), "which cannot be", *megatron)
     refused(MEGATRON.replace("size:    16", "size:    17"), "17 cannot be shared by 4 copies", *megatron)
     refused(MEGATRON.replace("using world size: 16", "x"), "state --gpus", *megatron)
+    refused(MEGATRON.replace("using world size: 16", "x"), "state --gpus (an option of `ddbench import log`)", "auto")
     refused(MEGATRON.replace("using world size: 16", "using world size: 99999999"), "too many", *megatron)
     refused(MEGATRON, "--warmup leaves out 3", *megatron, "--warmup", "3")
     refused(DEEPSPEED.splitlines()[0], "the time of a step needs two", "log", "--format", "deepspeed", "--gpus", "1")

@@ -448,10 +448,10 @@ def test_all_ranks_of_a_preempted_run_end_as_its_launcher(bench, checkpoints):
 
 
 def test_sizes_that_contradict_the_started_ranks_are_refused(bench):
-    for said in (["--nodes", 1, "--gpus", 1], ["--gpus", 1]):  # as much as the defaults
+    for said, words in ((["--nodes", 1, "--gpus", 1], "--gpus 1"), (["--gpus", 1], "--gpus 1"), (["--nodes", 2], "--nodes 2")):
         process = started_as(bench, 0, 2, free_port(), *said, *LONG)
         _, err = finish(process)
-        assert process.returncode == 2 and "--nodes 1 --gpus 1, but 1 nodes x 2 ranks were started" in err, err
+        assert process.returncode == 2 and f"{words}, but 1 nodes x 2 ranks were started" in err, err
     assert not bench.db.exists()
 
 

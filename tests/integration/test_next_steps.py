@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 
 import pytest
 from conftest import ROOT, SMALL, Bench
@@ -61,6 +62,13 @@ def test_after_the_spans_were_deleted(bench):
     found = commands(bench.ok("report", "last").stdout)
     assert not [command for command in found if command.split()[1] in ("advise", "predict")]
     run_all(bench, found)
+
+
+def test_show_names_the_store(bench):
+    store = bench.tmp / "its own.db"
+    shutil.copy(ROOT / "gui/demo/demo.db", store)
+    text = " ".join(bench.ok("show", "20261124T010049-7193021f", "--db", store).stdout.split())
+    assert f"ddbench advise 20261124T010049-7193021f --db '{store}'" in text, text
 
 
 @pytest.fixture(scope="module")

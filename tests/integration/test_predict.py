@@ -212,6 +212,9 @@ def test_a_validation_takes_sizes_as_they_were_run(recorded, arguments, words):
     (["--strategy", "mirrored", "--bucket-mb", "2"], "no buckets"),
     (["--nodes", "2", "--link", "1gbit,50us", "--algorithm", "tree"], "a SKU of the catalogue"),
     (["--network", "profile", "--nodes", "2"], "between nodes"),
+    (["--link", "1gbit,50us"], "--link: no size that is predicted has several nodes"),
+    (["--nodes", "2", "--link", "1gbit,50us", "--network", "Standard_ND96asr_v4"], "--link: the SKU of --network has a network"),
+    (["--network", "profile,Standard_ND96asr_v4"], "leave out the other networks"),
 ])
 def test_what_cannot_be_predicted_is_refused(recorded, arguments, words):
     done = recorded("predict", "profile", *arguments)

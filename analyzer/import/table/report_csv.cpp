@@ -37,11 +37,11 @@ std::string set_tags(RowValues& row, const std::string& cell) {
   return {};
 }
 
-/// Of a run whose step time is not known: it has this column alone. Others follow from their step time, which comes first.
+/// Where the batch is known, it follows from the step time. The columns of both come first.
 std::string set_rate(RowValues& row, const std::string& cell) {
   const std::optional<double> rate = number_from(cell);
   if (!cell.empty() && (!rate || *rate <= 0)) return fmt::format("\"{}\" is not a number above 0", cell);
-  if (rate && row.step_ns <= 0) row.samples_per_s = *rate;
+  if (rate && (row.step_ns <= 0 || row.case_fields.count("batch_per_gpu") == 0)) row.samples_per_s = *rate;
   return {};
 }
 

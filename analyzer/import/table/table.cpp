@@ -100,10 +100,20 @@ class RowReader {
   /// sample at least; then the throughput counts.
   double samples_of_step(const RunCase& run_case) const {
     if (states_batch() || values_.step_ns <= 0) return 0;
-    const double rate = values_.samples_per_s > 0 ? values_.samples_per_s : values_.samples_per_s_per_gpu * run_case.world_size();
-    const double samples = rate * values_.step_ns * 1e-9;
+    const double samples = rate_of(run_case) * values_.step_ns * 1e-9;
     return samples >= 0.95 ? samples : 0;
   }
+  /// Of all GPUs. 0: not stated.
+  double rate_of(const RunCase& run_case) const {
+    const double by_gpu = values_.samples_per_s_per_gpu * run_case.world_size();
+    if (values_.samples_per_s <= 0) return by_gpu;
+    if (by_gpu > 0 && !agree(by_gpu, values_.samples_per_s)) {
+      fail(fmt::format("throughput and throughput_per_gpu do not agree: {:.6g} samples/s on each of {} GPUs are {:.6g}, not {:.6g}",
+                       values_.samples_per_s_per_gpu, run_case.world_size(), by_gpu, values_.samples_per_s));
+    }
+    return values_.samples_per_s;
+  }
+  static bool agree(double a, double b) { return std::abs(std::log(a / b)) <= 0.05; }
   bool states_throughput() const { return values_.samples_per_s > 0 || values_.samples_per_s_per_gpu > 0; }
 
   /// Runs of other batches are other cases, so they stay apart by what is constant on their curve.
@@ -133,10 +143,9 @@ class RowReader {
     const auto batch = static_cast<double>(run_case.global_batch());
     double ns = values_.step_ns;
     if (counts_steps_alone()) return checked_step_ns(ns);
-    for (const double rate : {values_.samples_per_s, values_.samples_per_s_per_gpu * run_case.world_size()}) {
-      if (rate <= 0) continue;
+    if (const double rate = rate_of(run_case); rate > 0) {
       const double other_ns = batch / rate * 1e9;
-      if (ns > 0 && states_batch() && std::abs(std::log(ns / other_ns)) > 0.05) {
+      if (ns > 0 && states_batch() && !agree(ns, other_ns)) {
         fail(fmt::format(
             "step time and throughput do not agree: {} samples in {} s are {:.6g} samples/s, not {:.6g}",
             batch, ns / 1e9, batch / ns * 1e9, rate));
@@ -215,8 +224,11 @@ class RowReader {
       set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
     if (counts_steps_alone()) run.environment.facts.erase(std::string(fact_key<"import.sample_unit">.name));
     if (const double samples = samples_of_step(run.run_case); samples > 0)
-      set_fact(run.environment.facts, fact_key<"program.samples_per_step">, samples);
-    if (!has_known_step(run.run_case)) set_fact(run.environment.facts, fact_key<"import.step_time">, "not said");
+      set_fact(run.environment.facts, fact_key<"import.samples_per_step">, samples);
+    if (!has_known_step(run.run_case)) {
+      set_fact(run.environment.facts, fact_key<"import.step_time">, "not said");
+      set_fact(run.environment.facts, fact_key<"import.samples_per_s">, rate_of(run.run_case));
+    }
     if (has_useless_batch()) {
       set_fact(run.environment.facts, fact_key_of<"note.*">(1),
                "the throughput counts tokens and the batch does not: how long a step takes is not known");

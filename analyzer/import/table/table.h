@@ -30,8 +30,8 @@ struct TableOptions {
 /// - all other columns become tags.
 /// A batch is one of samples, so that with a throughput of tokens (tokens_per_second) it says nothing about steps: the step time counts,
 /// or where there is none, the throughput does, the run keeps the stated batch as an option of its strategy, and a note says so.
-/// Where no batch is stated (has_known_batch), a throughput does not say how long a step takes: fact import.step_time. The stored step then
-/// is one of a sample per GPU, which has the throughput.
+/// Where no batch is stated (has_known_batch), a throughput does not say how long a step takes: fact import.step_time. The run then
+/// has the throughput as a fact, and its stored step is one of a sample per GPU. With a step time, the samples of a step follow from both.
 /// A global batch is that of all copies of the model, and batch_per_gpu that of one. Rows with a global batch are
 /// strong scaling, unless the batch per GPU of rows that differ in nothing but size is the same and the global batch
 /// is not: then they are weak scaling. A column "scaling" decides instead, where there is one.

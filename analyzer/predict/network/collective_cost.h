@@ -67,6 +67,7 @@ class CollectiveCosts {
   void set_algorithm(CollectiveAlgorithm algorithm) { algorithm_ = algorithm; }
   /// Scales later results of cost(): latency, and time per byte, of links between nodes.
   void scale_network(double latency, double per_byte) { latency_scale_ = latency, per_byte_scale_ = per_byte; }
+  bool is_nominal() const noexcept { return nominal_.has_value(); }
   bool empty() const noexcept { return curves_.empty() && !link_ && !nominal_; }
 
   /// Missing, with a statement of what to measure, for a tier that was neither measured nor specified, or for

@@ -33,10 +33,15 @@ int advise(const AdviseCommand& command) {
   const analyzer::StepRecording steps = replayable(store, run);
   analyzer::CollectiveCosts costs = network_costs(store, command.networks, command.skus);
   analyzer::add_costs(steps, costs);
-  const auto report = analyzer::advise(steps, costs, run);
-  if (!report) throw Error(ErrorCode::kBadInput, fmt::format("run {}: {}", run.id, report.reason()));
+  const Measured<analyzer::AdviceReport> found = analyzer::advise(steps, costs, run);
+  if (!found) throw Error(ErrorCode::kBadInput, fmt::format("run {}: {}", run.id, found.reason()));
+  analyzer::AdviceReport report = *found;
+  if (!command.networks.empty()) {
+    report.notes.insert(report.notes.begin(), "changes of the network or of what crosses it are gains over a replay with the costs of "
+                                                "--network; the step and its waits are those of the recorded network");
+  }
   const auto path = analyzer::critical_path_of(store, run);
-  print(command.json ? reports::advice_json(*report, path) + "\n" : reports::advice_text(*report, path, stdout_style()));
+  print(command.json ? reports::advice_json(report, path) + "\n" : reports::advice_text(report, path, stdout_style()));
   return 0;
 }
 

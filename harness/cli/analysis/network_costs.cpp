@@ -63,7 +63,11 @@ analyzer::CollectiveCosts network_costs(const store::RunStore& store, const std:
                                         const std::string& catalogue_file) {
   analyzer::CollectiveCosts costs;
   const analyzer::SkuCatalogue catalogue = analyzer::SkuCatalogue::load(catalogue_file);
-  for (const std::string& network : networks) add_network(store, catalogue, network, costs);
+  for (const std::string& network : networks) {
+    add_network(store, catalogue, network, costs);
+    if (costs.is_nominal() && networks.size() > 1)
+      throw Error(ErrorCode::kBadInput, "--network: a SKU gives the costs of all collectives: leave out the other networks");
+  }
   costs.set_requested();
   return costs;
 }

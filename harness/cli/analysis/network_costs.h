@@ -17,7 +17,7 @@ void add_network_option(CLI::App& app, std::vector<std::string>& networks);
 
 /// The costs of collectives that `networks` hold: each is a SKU of the catalogue, a file of nccl-tests, or a stored run. Costs of
 /// their tiers that are added later do not count (CollectiveCosts::set_requested). Throws Error{kBadInput} for a name that is none
-/// of these, or has no costs.
+/// of these, or has no costs, and for anything beside a SKU.
 analyzer::CollectiveCosts network_costs(const store::RunStore& store, const std::vector<std::string>& networks,
                                         const std::string& catalogue_file);
 

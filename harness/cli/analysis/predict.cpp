@@ -197,7 +197,10 @@ analyzer::WhatIf what_if_from(const PredictCommand& command, const RunCase& run_
 
 analyzer::CollectiveCosts costs_of_network(const store::RunStore& store, const PredictCommand& command) {
   analyzer::CollectiveCosts costs = network_costs(store, command.networks, command.skus);
-  if (!command.link.empty()) costs.set_link(link_from(command.link));
+  if (!command.link.empty()) {
+    costs.set_link(link_from(command.link));
+    if (costs.is_nominal()) throw_bad("--link: the SKU of --network has a network of its own: leave out one of them");
+  }
   costs.set_algorithm(kAlgorithms.at(command.algorithm));
   return costs;
 }
@@ -224,6 +227,17 @@ int validate(const PredictCommand& command) {
                                          curve.counts_samples()};
   print(command.json ? reports::validation_json(report) + "\n" : reports::validation_text(report, stdout_style()));
   return 0;
+}
+
+/// What has no part in the sizes to predict is refused, or not said.
+void check_network(const PredictCommand& command, const std::vector<int>& nodes, int per_node, const analyzer::StepRecording& steps,
+                   const analyzer::CollectiveCosts& costs, std::vector<std::string>& assumptions) {
+  const bool crosses = *std::max_element(nodes.begin(), nodes.end()) > 1;
+  if (!crosses && !command.link.empty()) throw_bad("--link: no size that is predicted has several nodes: state --nodes");
+  const bool network = steps.shape.nodes > 1;
+  if (command.networks.empty() || costs.has_tier(network) || !(network ? crosses : per_node > 1)) return;
+  assumptions.push_back(fmt::format("collectives {} nodes cost what they did in the run: --network has none",
+                                    network ? "between" : "inside of"));
 }
 
 /// How far replays were off in the run's own sweep: it widens the intervals.
@@ -258,13 +272,11 @@ int predict(const PredictCommand& command) {
   for (std::string& note : analyzer::assumptions_of(steps, options.what_if)) report.assumptions.push_back(std::move(note));
   options.other_network = !command.networks.empty() || !command.link.empty() || command.algorithm != "auto";
   analyzer::CollectiveCosts costs = costs_of_network(store, command);
-  if (const bool network = steps.shape.nodes > 1; !command.networks.empty() && !costs.has_tier(network))
-    report.assumptions.push_back(fmt::format("collectives {} nodes cost what they did in the run: --network has none",
-                                             network ? "between" : "inside of"));
-  analyzer::add_costs(steps, costs);
-  use_back_test(store, run, options, report.assumptions);
   const int per_node = command.gpus > 0 ? command.gpus : steps.shape.gpus_per_node;
   const std::vector<int> nodes = command.nodes.empty() ? std::vector<int>{steps.shape.nodes} : command.nodes;
+  check_network(command, nodes, per_node, steps, costs, report.assumptions);
+  analyzer::add_costs(steps, costs);
+  use_back_test(store, run, options, report.assumptions);
   for (const int count : nodes) {
     const auto found = analyzer::predict_step(steps, costs, {count, per_node}, options);
     if (!found) throw_bad(fmt::format("{} nodes of {}: {}", count, per_node, found.reason()));

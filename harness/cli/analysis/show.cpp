@@ -46,9 +46,9 @@ int show(const ShowOptions& options) {
   }
   print(reports::run_text(summary, stdout_style()));
   if (const auto diagnosis = analyzer::diagnose_run(store, run.id))
-    print(reports::diagnosis_section(run.id, *diagnosis, stdout_style()));
+    print(reports::diagnosis_section(run.id, *diagnosis, options.db, stdout_style()));
   if (const auto advice = analyzer::advice_of(store, summary.run); advice && !advice->advice.empty())
-    print(reports::advice_section(*advice, stdout_style()));
+    print(reports::advice_section(*advice, options.db, stdout_style()));
   return 0;
 }
 

@@ -120,10 +120,8 @@ CLI::App* add_format(CLI::App& app, const char* name, const char* description, I
   return command;
 }
 
-/// Each format with its defaults.
-int import_auto(const ImportRequest& request) {
-  const std::vector<std::filesystem::path> paths(request.paths.begin(), request.paths.end());
-  const imports::Format format = imports::recognise(paths);
+/// With its defaults.
+int import_format(imports::Format format, const ImportRequest& request) {
   if (format == imports::Format::kKineto) return import_kineto(request);
   if (format == imports::Format::kNsys) return import_nsys(request);
   if (format == imports::Format::kHorovod) return import_horovod(request);
@@ -141,6 +139,17 @@ int import_auto(const ImportRequest& request) {
   options.file = request.paths.front();
   if (format == imports::Format::kLog) return import_log(request);
   return format == imports::Format::kSpools ? import_spools(options) : import_table(options);
+}
+
+int import_auto(const ImportRequest& request) {
+  const std::vector<std::filesystem::path> paths(request.paths.begin(), request.paths.end());
+  const imports::Format format = imports::recognise(paths);
+  try {
+    return import_format(format, request);
+  } catch (const Error& error) {
+    if (error.message().find("--") == std::string::npos) throw;  // options that `auto` does not have
+    throw Error(error.code(), fmt::format("{} (an option of `ddbench import {}`)", error.message(), imports::to_string(format)));
+  }
 }
 
 void add_auto(CLI::App& import, Action& action) {

@@ -17,13 +17,13 @@ namespace {
 constexpr double kDay_s = 86'400;
 
 /// Nodes and ranks already exist; the command line must not contradict them.
-void take_world(const launch::StartedWorld& world, bool names_world, RunCase& run_case) {
-  const bool differs = run_case.nodes != world.nodes || run_case.gpus_per_node != world.gpus_per_node;
-  if (names_world && differs) {
-    throw Error(ErrorCode::kBadInput,
-                fmt::format("--nodes {} --gpus {}, but {} nodes x {} ranks were started; leave both out",
-                            run_case.nodes, run_case.gpus_per_node, world.nodes, world.gpus_per_node));
-  }
+void take_world(const launch::StartedWorld& world, const LauncherCommandOptions& options, RunCase& run_case) {
+  const auto refuse = [&](const char* option, int value) {
+    throw Error(ErrorCode::kBadInput, fmt::format("{} {}, but {} nodes x {} ranks were started; leave it out", option, value, world.nodes,
+                                                  world.gpus_per_node));
+  };
+  if (options.names_nodes && run_case.nodes != world.nodes) refuse("--nodes", run_case.nodes);
+  if (options.names_gpus && run_case.gpus_per_node != world.gpus_per_node) refuse("--gpus", run_case.gpus_per_node);
   run_case.nodes = world.nodes;
   run_case.gpus_per_node = world.gpus_per_node;
 }
@@ -90,7 +90,7 @@ void resolve(LauncherCommandOptions& options, RunCase& run_case) {
   std::string arguments = options.arguments;
   launcher.arguments = arguments.empty() ? std::vector<std::string>() : CLI::detail::split_up(arguments);
   launcher.launcher = launch::choose_launcher(options.name, launcher);
-  if (launcher.launcher == launch::Launcher::kEnv) take_world(launch::started_world(), options.names_world, run_case);
+  if (launcher.launcher == launch::Launcher::kEnv) take_world(launch::started_world(), options, run_case);
 }
 
 bool is_other_started_rank(const LauncherCommandOptions& options) {

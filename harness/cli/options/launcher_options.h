@@ -22,7 +22,8 @@ struct LauncherCommandOptions {
   std::string gpu_detail;  ///< "": as $DDBENCH_GPU_DETAIL has it
   std::string arguments;  ///< one string, as a shell would split it
   double start_timeout_s = 120;
-  bool names_world = false;  ///< --nodes or --gpus was given
+  bool names_nodes = false;  ///< --nodes was given
+  bool names_gpus = false;   ///< --gpus was given
   launch::LauncherOptions launcher;  ///< after resolve()
 };
 

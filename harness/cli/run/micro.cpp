@@ -134,12 +134,11 @@ void add_micro_command(CLI::App& app, Action& action) {
       "micro", "Benchmark collectives by message size, plus peak GEMM and memory bandwidth");
   const auto options = std::make_shared<MicroCommandOptions>();
   RunOptions& run = options->run;
-  const auto names_world = [&run](const std::string&) { run.launcher.names_world = true; };
   command->add_option("--nodes", run.run_case.nodes, "Nodes (on one machine: network namespaces)")
-      ->each(names_world)
+      ->each([&run](const std::string&) { run.launcher.names_nodes = true; })
       ->capture_default_str();
   command->add_option("--gpus", run.run_case.gpus_per_node, "GPUs a node; with --device cpu, ranks a node")
-      ->each(names_world)
+      ->each([&run](const std::string&) { run.launcher.names_gpus = true; })
       ->capture_default_str();
   command->add_option("--link", run.run_case.link, "Shape each inter-node link, e.g. 1gbit or 100mbit");
   add_choice(*command, "--network", run.run_case.requested_network,

@@ -126,7 +126,7 @@ int resume(SingleRunOptions& options) {
     print_error(fmt::format("note: run {} was continued by run {}: that one is continued now\n", named.id, newest.id));
   take_over(options, store, newest, false);
   experiment::Resume found = experiment::find_resume(store, named.id, options.checkpoint_dir);
-  if (found.has_all_steps()) {
+  if (found.has_all_steps() && !has_started_ranks(options)) {  // as go_on()
     if (const Completed completed = close_complete(store, found); completed.closed) throw Error(ErrorCode::kBadInput, completed.words);
   }
   return resume(options, MetricsFile(), store, std::move(found));

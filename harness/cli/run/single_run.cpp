@@ -37,12 +37,11 @@ void set_batch(const SingleRunOptions& options, RunCase& run_case) {
 }  // namespace
 
 void add_single_run_options(CLI::App& app, SingleRunOptions& options) {
-  const auto names_ranks = [&options](const std::string&) { options.names_ranks = options.launcher.names_world = true; };
   app.add_option("--nodes", options.run_case.nodes, "Nodes (on one machine: network namespaces)")
-      ->each(names_ranks)
+      ->each([&options](const std::string&) { options.names_ranks = options.launcher.names_nodes = true; })
       ->capture_default_str();
   app.add_option("--gpus", options.run_case.gpus_per_node, "GPUs a node; with --device cpu, ranks a node")
-      ->each(names_ranks)
+      ->each([&options](const std::string&) { options.names_ranks = options.launcher.names_gpus = true; })
       ->capture_default_str();
   auto* per_gpu = app.add_option("--batch-per-gpu", options.batch_per_gpu,
                                  "Samples per GPU and step: weak scaling (default 64)");

@@ -235,13 +235,14 @@ int run_sweep(SweepOptions& options, std::vector<experiment::SweepCell>& cells, 
   return exit_code;
 }
 
-/// As `micro` does: largest sizes that the memory of this machine holds, where the ranks are on it.
+/// Largest sizes that the memory of this machine holds, where the ranks are on it. Of all memory, as what is available changes, and then a
+/// sweep that was cut short would not be found again.
 void limit_micro_cells(const launch::LauncherOptions& launcher, std::vector<experiment::SweepCell>& cells) {
   const auto measures_collectives = [](const experiment::SweepCell& cell) { return is_micro(cell.run_case); };
   if (launcher.launcher != launch::Launcher::kLocal || std::none_of(cells.begin(), cells.end(), measures_collectives)) return;
-  const auto available_bytes = host::inspect_machine().available_memory_bytes;
+  const auto bytes = host::inspect_machine().memory_bytes;
   for (experiment::SweepCell& cell : cells) {
-    if (available_bytes && measures_collectives(cell)) micro::limit_max_bytes(cell.run_case, *available_bytes);
+    if (bytes && measures_collectives(cell)) micro::limit_max_bytes(cell.run_case, *bytes);
   }
 }
 

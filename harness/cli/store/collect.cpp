@@ -159,7 +159,7 @@ void print_collected_text(const Collector& collector, std::size_t deleted) {
   std::size_t failed = 0;
   for (const Outcome& outcome : collector.outcomes()) {
     added += outcome.added;
-    failed += outcome.failure.empty() ? 0 : 1;
+    failed += outcome.failure.empty() || outcome.added > 0 ? 0 : 1;
     if (outcome.added > 0) print(fmt::format("{}: {} run(s)\n", printable(outcome.source), outcome.added));
   }
   const std::size_t sources = collector.outcomes().size();

@@ -7,9 +7,10 @@
 #include "harness/microbench/micro.h"
 
 namespace ddbench::experiment {
-ProgressTracker::ProgressTracker(const RunCase& run_case)
+
+ProgressTracker::ProgressTracker(const RunCase& run_case, std::uint32_t first_measured)
     : steps_total_(run_case.ends_by_margin() ? 0 : static_cast<std::uint32_t>(run_case.total_steps())),
-      warmup_(static_cast<std::uint32_t>(std::max(run_case.warmup, 0))),
+      warmup_(first_measured),
       global_batch_(is_micro(run_case) ? 0 : run_case.global_batch()),  // no samples are trained on
       ranks_(static_cast<std::size_t>(run_case.world_size())) {}
 

@@ -34,7 +34,8 @@ struct LiveStatus {
 /// Computes LiveProgress from the reports of the ranks, which arrive at different times.
 class ProgressTracker {
  public:
-  explicit ProgressTracker(const RunCase& run_case);
+  /// `first_measured`: step; those before are the warm-up.
+  ProgressTracker(const RunCase& run_case, std::uint32_t first_measured);
   /// `now_ns`: now_ns() at the report. Reports of a rank that go back are ignored.
   LiveProgress update(int rank, std::uint32_t steps_done, double loss, std::int64_t now_ns);
 

@@ -79,7 +79,7 @@ class Execution {
         started_(kept.run),
         ingest_(store, started_.id, directory, run_case().world_size()),
         output_(run_case(), directory),
-        relay_(run_case(), directory, ingest_, output_, observer) {}
+        relay_(run_case(), first_measured_step(run_case(), started_.environment.facts), directory, ingest_, output_, observer) {}
 
   /// Runs the ranks to their end. Spans are stored as they come in.
   void launch(const CheckpointFolder& checkpoints) {

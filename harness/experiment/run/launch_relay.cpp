@@ -24,9 +24,15 @@ std::vector<int> nodes_of(const RunCase& run_case) {
 
 }  // namespace
 
-LaunchRelay::LaunchRelay(const RunCase& run_case, const std::filesystem::path& run_directory, SpanIngest& ingest,
-                         ProgramOutput& output, RunObserver& observer)
-    : tracker_(run_case), live_(nodes_of(run_case), static_cast<std::uint64_t>(std::max(run_case.warmup, 1))), run_directory_(run_directory), ingest_(ingest), output_(output), observer_(observer), last_ingest_ns_(now_ns()) {}
+LaunchRelay::LaunchRelay(const RunCase& run_case, std::uint32_t first_measured, const std::filesystem::path& run_directory,
+                         SpanIngest& ingest, ProgramOutput& output, RunObserver& observer)
+    : tracker_(run_case, first_measured),
+      live_(nodes_of(run_case), std::max(first_measured, 1U)),
+      run_directory_(run_directory),
+      ingest_(ingest),
+      output_(output),
+      observer_(observer),
+      last_ingest_ns_(now_ns()) {}
 
 void LaunchRelay::on_network(const std::string& network, const std::string& note) {
   observer_.on_network(network, note);

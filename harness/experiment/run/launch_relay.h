@@ -20,7 +20,8 @@ namespace ddbench::experiment {
 /// ranks run: it stops the ranks and is thrown by finish(), when they are gone.
 class LaunchRelay : public launch::LaunchObserver {
  public:
-  LaunchRelay(const RunCase& run_case, const std::filesystem::path& run_directory, SpanIngest& ingest, ProgramOutput& output,
+  /// `first_measured`: step.
+  LaunchRelay(const RunCase& run_case, std::uint32_t first_measured, const std::filesystem::path& run_directory, SpanIngest& ingest, ProgramOutput& output,
               RunObserver& observer);
 
   void on_network(const std::string& network, const std::string& note) override;

@@ -43,7 +43,7 @@ DDBENCH_SESSION_API bool report_inputs(const char* name) noexcept;
 /// Whether the process has a recorder now. Opens none, takes no lock.
 DDBENCH_SESSION_API bool recorder_is_open() noexcept;
 
-/// The process and its children record nothing from now on, and open no other spool. What the process recorded, and what
+/// The process and its forked children record nothing from now on, and open no other spool. What the process recorded, and what
 /// its GPUs still do, is written, and its spool has its end.
 DDBENCH_SESSION_API void end_recording() noexcept;
 

@@ -7,6 +7,7 @@
 #include "reports/formats/diagnose/diagnosis.h"
 #include "reports/formats/terminal/layout/cell_width.h"
 #include "reports/formats/terminal/layout/paint.h"
+#include "reports/tables/next_steps.h"
 #include "reports/text/phrases.h"
 #include "reports/text/safe_text.h"
 
@@ -60,10 +61,11 @@ std::vector<std::string> figures_of(const Diagnosis& diagnosis) {
 
 }  // namespace
 
-std::string diagnosis_section(const store::RunId& run, const Diagnosis& diagnosis, const TextStyle& style) {
+std::string diagnosis_section(const store::RunId& run, const Diagnosis& diagnosis, const std::string& db, const TextStyle& style) {
   DiagnosisText text(style);
   text.add_list("Who is slow", {analyzer::verdict_in_words(diagnosis)});
-  if (diagnosis.cause != analyzer::Cause::kHealthy) text.add(Tone::kFaint, "evidence and next checks: ddbench diagnose " + run, "  ", "  ");
+  if (diagnosis.cause != analyzer::Cause::kHealthy)
+    text.add(Tone::kFaint, "evidence and next checks: " + in_store("ddbench diagnose " + run, db), "  ", "  ");
   return text.text();
 }
 

@@ -18,8 +18,8 @@ std::string validation_json(const ValidationReport& report);
 /// With the critical path as evidence, or the reason why there is none.
 std::string advice_text(const analyzer::AdviceReport& report, const Measured<analyzer::CriticalPath>& path,
                         const TextStyle& style);
-/// The three largest gains, for the end of `ddbench show`.
-std::string advice_section(const analyzer::AdviceReport& report, const TextStyle& style);
+/// The three largest gains, for the end of `ddbench show --db DB`.
+std::string advice_section(const analyzer::AdviceReport& report, const std::string& db, const TextStyle& style);
 /// reports/schema/advice.schema.json
 std::string advice_json(const analyzer::AdviceReport& report, const Measured<analyzer::CriticalPath>& path);
 

@@ -7,6 +7,7 @@
 #include "reports/formats/terminal/layout/cell_width.h"
 #include "reports/formats/terminal/layout/data_table_text.h"
 #include "reports/formats/terminal/layout/paint.h"
+#include "reports/tables/next_steps.h"
 #include "reports/tables/prediction_content.h"
 #include "reports/text/phrases.h"
 #include "reports/text/safe_text.h"
@@ -57,10 +58,10 @@ std::string advice_text(const analyzer::AdviceReport& report, const Measured<ana
   return text + lines_of(path->notes, "", paint, columns_of(style));
 }
 
-std::string advice_section(const analyzer::AdviceReport& report, const TextStyle& style) {
+std::string advice_section(const analyzer::AdviceReport& report, const std::string& db, const TextStyle& style) {
   const Paint paint(style.color);
   return "\n" + data_table_text(advice_data(report, 3), paint, columns_of(style)) +
-         lines_of({"all changes, and what they take for granted: ddbench advise " + report.run}, "", paint, columns_of(style));
+         lines_of({"all changes, and what they take for granted: " + in_store("ddbench advise " + report.run, db)}, "", paint, columns_of(style));
 }
 
 }  // namespace ddbench::reports

@@ -187,7 +187,14 @@ TEST(Cost, SpotNodesPayForTheirInterruptions) {
   EXPECT_LT(*spot.usd, *table.rows[1].usd);
   EXPECT_TRUE(spot.on_front && table.rows[1].on_front);  // cheaper, and faster
 
-  catalogue.set_price("p5.48xlarge=55,spot=20");
+  EXPECT_FALSE(spot.is_assumed);
+  SkuCatalogue half_assumed = SkuCatalogue::builtin();
+  half_assumed.set_price("Standard_ND40rs_v2=20,spot=2");
+  const CostTable assumed = cost_table(std::vector<Offer>{offer("Standard_ND40rs_v2", 4, 9000)}, half_assumed, options);
+  EXPECT_TRUE(assumed.rows[0].spot && assumed.rows[0].is_assumed) << "its preemption rate is the catalogue's";
+  half_assumed.set_price("Standard_ND40rs_v2=20,spot=2,preemptions=0.2");
+  EXPECT_FALSE(cost_table(std::vector<Offer>{offer("Standard_ND40rs_v2", 4, 9000)}, half_assumed, options).rows[0].is_assumed);
+
   SkuCatalogue without_rate = SkuCatalogue::builtin();
   without_rate.set_price("p5.48xlarge=55,spot=20");
   const CostTable unknown =

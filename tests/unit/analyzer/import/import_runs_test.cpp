@@ -93,11 +93,11 @@ TEST(ImportRuns, ScalingOfThroughputsWithoutABatchIsThatOfTheThroughputs) {
   EXPECT_FALSE(curve.rows[1].step_time_ns);
 }
 
-TEST(ImportRuns, ADiagnosisSaysHowManyRanksWereRecorded) {
+TEST(ImportRuns, ADiagnosisSaysThatNoRankWasRecorded) {
   const test::TemporaryDirectory directory;
   const ImportResult result = import(directory / "a.db", "gpus,throughput\n8,100\n1,20\n");
   const auto store = store::RunStore::open(directory / "a.db", store::OpenMode::kReadOnly);
-  EXPECT_EQ(analyzer::diagnose_run(store, result.added[0]).reason(), "only 1 of 8 ranks was recorded: who waits for whom is not known");
+  EXPECT_EQ(analyzer::diagnose_run(store, result.added[0]).reason(), "the source has figures of the whole run and none of single ranks");
   EXPECT_EQ(analyzer::diagnose_run(store, result.added[1]).reason(), "single rank: nobody waits for it");
 }
 

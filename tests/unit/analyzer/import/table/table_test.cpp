@@ -91,8 +91,10 @@ TEST(Table, ABatchThatNoColumnStatesIsNotKnown) {
   EXPECT_FALSE(says_step("gpus,throughput,step_time_ms\n8,100,2\n")) << "no step has 0.2 samples: the throughput counts";
   const auto both = read("gpus,throughput,step_time_ms\n8,4000,10\n")[0];
   EXPECT_EQ(both.run.environment.facts.count("import.step_time"), 0u);
-  EXPECT_EQ(both.run.environment.facts.at("program.samples_per_step"), "40");
+  EXPECT_EQ(both.run.environment.facts.at("import.samples_per_step"), "40");
   EXPECT_EQ(both.steps[0].duration_ns, 10'000'000);
+  const auto fast = read("gpus,throughput\n1,70000000\n")[0];
+  EXPECT_EQ(fast.run.environment.facts.at("import.samples_per_s"), "70000000") << "its stand-in step has whole nanoseconds";
   EXPECT_FALSE(is_known("gpus,step_time_ms\n8,2.5\n"));
   EXPECT_TRUE(says_step("gpus,step_time_ms\n8,2.5\n"));
   for (const char* text : {"gpus,batch_per_gpu,throughput\n8,1,100\n", "gpus,global_batch,throughput\n8,8,100\n"}) {
@@ -113,6 +115,29 @@ TEST(Table, ARunOfAReportWithoutAStepTimeHasItsThroughput) {
   EXPECT_EQ(runs[0].run.environment.facts.at("import.step_time"), "not said");
   EXPECT_EQ(runs[1].steps[0].duration_ns, 2'000'000);
   EXPECT_TRUE(has_known_batch(runs[1].run.run_case));
+}
+
+TEST(Table, ARunOfAReportWithoutABatchKeepsItsThroughput) {
+  const auto runs = read("run_id,state,valid,provenance,nodes,gpus_per_node,batch_per_gpu,step_time_ns,step_time_ci_low_ns,samples_per_s,"
+                         "partition_step_ns,dropped_spans\n"
+                         "a,done,1,imported,1,4,,550000000,,350,,0\nb,done,1,measured,1,4,32,550000000,,1,,0\n");
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].steps[0].duration_ns, 550'000'000);
+  EXPECT_EQ(runs[0].run.environment.facts.at("import.samples_per_step"), "192.5");
+  EXPECT_EQ(runs[1].run.environment.facts.count("import.samples_per_step"), 0u) << "128 samples in 0.55 s: the step time counts";
+}
+
+TEST(Table, ThroughputsThatContradictEachOtherAreRefused) {
+  EXPECT_EQ(read("gpus,throughput,throughput_per_gpu\n4,200,50\n")[0].run.environment.facts.at("import.samples_per_s"), "200");
+  for (const char* text : {"gpus,throughput,throughput_per_gpu\n4,100,50\n", "gpus,throughput,throughput_per_gpu,step_time_ms\n4,100,50,500\n",
+                           "gpus,throughput,throughput_per_gpu,global_batch\n4,100,50,32\n"}) {
+    try {
+      read(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_NE(error.message().find("do not agree: 50 samples/s on each of 4 GPUs are 200, not 100"), std::string::npos) << error.message();
+    }
+  }
 }
 
 TEST(Table, UnitsFromTheHeaderOrTheOptions) {

@@ -17,7 +17,7 @@ RunCase two_ranks() {
 }
 
 TEST(ProgressTracker, TheSlowestRankDecides) {
-  ProgressTracker tracker(two_ranks());
+  ProgressTracker tracker(two_ranks(), 2);
   EXPECT_EQ(tracker.update(0, 10, 1.0, kSecond_ns).steps_done, 0u);
   const LiveProgress progress = tracker.update(1, 5, 3.0, kSecond_ns);
   EXPECT_EQ(progress.steps_done, 5u);
@@ -26,7 +26,7 @@ TEST(ProgressTracker, TheSlowestRankDecides) {
 }
 
 TEST(ProgressTracker, RateAndTimeLeftFollowFromStepsOverTime) {
-  ProgressTracker tracker(two_ranks());
+  ProgressTracker tracker(two_ranks(), 2);
   tracker.update(0, 10, 1, kSecond_ns);
   tracker.update(1, 10, 1, kSecond_ns);
   tracker.update(0, 20, 1, 2 * kSecond_ns);
@@ -35,15 +35,25 @@ TEST(ProgressTracker, RateAndTimeLeftFollowFromStepsOverTime) {
   EXPECT_NEAR(progress.seconds_left * progress.samples_per_s, (100 - 20) * 20, 1e-6);
 }
 
+TEST(ProgressTracker, AResumedRunWarmsUpAgain) {
+  ProgressTracker tracker(two_ranks(), 52);
+  for (const int rank : {0, 1}) {
+    tracker.update(rank, 51, 1, kSecond_ns);  // cold
+    tracker.update(rank, 52, 1, 10 * kSecond_ns);
+  }
+  tracker.update(0, 62, 1, 11 * kSecond_ns);
+  EXPECT_DOUBLE_EQ(tracker.update(1, 62, 1, 11 * kSecond_ns).samples_per_s, 200);
+}
+
 TEST(ProgressTracker, UnknownUntilTwoStepsLieApart) {
-  ProgressTracker tracker(two_ranks());
+  ProgressTracker tracker(two_ranks(), 2);
   const LiveProgress progress = tracker.update(0, 1, 1, kSecond_ns);
   EXPECT_EQ(progress.samples_per_s, 0);
   EXPECT_EQ(progress.seconds_left, 0);
 }
 
 TEST(ProgressTracker, OldReportsAreIgnored) {
-  ProgressTracker tracker(two_ranks());
+  ProgressTracker tracker(two_ranks(), 2);
   tracker.update(0, 10, 1, kSecond_ns);
   tracker.update(1, 10, 1, kSecond_ns);
   EXPECT_EQ(tracker.update(1, 4, 9, 2 * kSecond_ns).steps_done, 10u);
@@ -53,7 +63,7 @@ TEST(ProgressTracker, TheRateIsThatOfAllMeasuredStepsSoFar) {
   RunCase run_case = two_ranks();
   run_case.gpus_per_node = 1;
   run_case.steps = 1000;
-  ProgressTracker tracker(run_case);
+  ProgressTracker tracker(run_case, 2);
   std::int64_t time_ns = 0;
   std::uint32_t step = 0;
   LiveProgress progress;
