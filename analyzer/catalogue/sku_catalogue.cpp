@@ -100,7 +100,6 @@ void SkuCatalogue::set_price(std::string_view text) {
   const Sku* const found = find_sku(name);
   Sku sku = found == nullptr ? Sku{} : *found;
   if (found == nullptr) sku.name = name;
-  const bool rate_is_assumed = !sku.spot_source.verified && text.find(",preemptions=") == std::string_view::npos;
   for (bool first = true; first || !rest.empty(); first = false) {
     const std::string_view part = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
@@ -109,9 +108,10 @@ void SkuCatalogue::set_price(std::string_view text) {
       sku.price_source = {"--price", "", true, ""};
     } else if (part.rfind("spot=", 0) == 0) {
       sku.spot_price_usd_per_h = price_number(part.substr(5), text);
-      sku.spot_source = {"--price", "", !rate_is_assumed, rate_is_assumed ? "the preemption rate is assumed" : ""};
+      sku.spot_source = {"--price", "", true, ""};
     } else if (part.rfind("preemptions=", 0) == 0) {
       sku.preemptions_per_h = price_number(part.substr(12), text);
+      sku.rate_is_stated = true;
     } else {
       throw_bad_price(text);
     }

@@ -49,7 +49,11 @@ struct Sku {
       Measured<double>::missing("no preemption rate in the catalogue");  ///< a node
   Source source;                                                         ///< of the specification
   Source price_source;                                                   ///< of the price
-  Source spot_source;  ///< of the spot price and the preemption rate; not verified: one of them is an assumption at least
+  Source spot_source;            ///< of the spot price; not verified: it and the catalogue's preemption rate are assumptions of that date
+  bool rate_is_stated = false;   ///< preemptions_per_h is the user's
+
+  /// Whether what a spot node costs follows from an assumption of the catalogue.
+  bool spot_is_assumed() const { return !spot_source.verified || (preemptions_per_h && !rate_is_stated); }
 
   /// Per GPU, in 1e9 bit/s; missing where the node's is.
   Measured<double> rdma_gbps_per_gpu() const;

@@ -132,15 +132,20 @@ void apply_price(Entry& entry, const std::string& origin, Sku& sku) {
   Measured<double> preemptions = Measured<double>::missing("");
   entry.take("spot_price_usd_per_h", spot_price);
   entry.take("preemptions_per_h", preemptions);
-  if (preemptions) sku.preemptions_per_h = preemptions;
+  if (preemptions) {
+    sku.preemptions_per_h = preemptions;
+    sku.rate_is_stated = true;
+  }
   if (spot_price) {
-    const bool rate_is_assumed = !sku.spot_source.verified && !preemptions;
     sku.spot_price_usd_per_h = spot_price;
-    sku.spot_source = {origin, "", !rate_is_assumed, rate_is_assumed ? "the preemption rate is assumed" : ""};
+    sku.spot_source = {origin, "", true, ""};
   }
   std::string named;
   entry.take("spot_source", named);
-  if (!named.empty()) sku.spot_source = {named, "", false, ""};
+  if (!named.empty()) {
+    sku.spot_source = {named, "", false, ""};
+    sku.rate_is_stated = false;
+  }
   entry.take("spot_date", sku.spot_source.date);
   entry.take("spot_note", sku.spot_source.note);
   entry.take("price_source", sku.price_source.name);

@@ -121,11 +121,12 @@ CostRow on_spot(const Offer& offer, const Sku& sku, const CostOptions& options) 
   row.offer = offer;
   row.offer.label += " spot";
   row.spot = true;
-  row.is_assumed = !sku.spot_source.verified;
+  row.is_assumed = sku.spot_is_assumed();
   row.price_note = source_in_words(sku.spot_source);
   std::string unplanned;
   if (sku.preemptions_per_h) {
-    row.price_note += fmt::format("{}{:g} preemptions a node and hour", row.price_note.empty() ? "" : "; ", *sku.preemptions_per_h);
+    row.price_note += fmt::format("{}{:g} preemptions a node and hour{}", row.price_note.empty() ? "" : "; ", *sku.preemptions_per_h,
+                                  sku.spot_source.verified && !sku.rate_is_stated ? " (assumed)" : "");
     row.usd_per_h = *sku.spot_price_usd_per_h * offer.nodes;
     const double failures_per_h = options.node_mtbf_h > 0 ? 1 / options.node_mtbf_h : 0;
     row.checkpoints =

@@ -100,6 +100,12 @@ void add_counts(const store::RunRecord& run, const WorkTable& table, Diagnosis& 
     diagnosis.notes.push_back(fmt::format("cores were slowed down for their heat {} times", *times));
 }
 
+/// As a table or a log has them: rank 0 stands for all.
+bool has_figures_of_all_ranks(const store::RunStore& store, const store::RunId& id) {
+  const std::vector<store::StepRecord> steps = store.steps(id);
+  return !steps.empty() && std::none_of(steps.begin(), steps.end(), [](const auto& step) { return step.probes_on; });
+}
+
 }  // namespace
 
 Measured<Diagnosis> diagnose_run(const store::RunStore& store, const store::RunId& id,
@@ -110,8 +116,7 @@ Measured<Diagnosis> diagnose_run(const store::RunStore& store, const store::RunI
   if (is_micro(run->run_case))
     return Measured<Diagnosis>::missing("a microbenchmark has no steps in which ranks wait for each other");
   const WorkTable table = work_table(store, *run);
-  const std::vector<store::StepRecord> steps = store.steps(id);
-  if (run->provenance.has(Provenance::kImported) && std::none_of(steps.begin(), steps.end(), [](const auto& step) { return step.probes_on; }))
+  if (run->provenance.has(Provenance::kImported) && has_figures_of_all_ranks(store, id))
     return Measured<Diagnosis>::missing("the source has figures of the whole run and none of single ranks");
   if (table.rank_count() < 2) {
     const std::string recorded = table.rank_count() == 0 ? "none" : "only 1";

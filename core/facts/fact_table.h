@@ -208,7 +208,7 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
      "\"not said\" where a table or traces have GPUs and not how they sit in nodes"},
     {"import.sample_unit", kText, kThisRun, "", "what an imported run calls a sample"},
     {"import.samples_per_s", kReal, kThisRun, "1/s", "the throughput of an imported run whose step time is not known"},
-    {"import.samples_per_step", kReal, kThisRun, "", "samples of a step of an imported run, by its step time and its throughput", "{:.6g}"},
+    {"import.samples_per_step", kReal, kThisRun, "", "samples of a step of an imported run, by its step time and its throughput", "{:.12g}"},
     {"import.step_time", kText, kThisRun, "",
      "\"not said\" where an imported run has a throughput and neither the batch nor the time of a step"},
     {"job.id", kText, kThisRun, "", "scheduler and number of the job that the run is part of"},

@@ -160,6 +160,10 @@ def test_damaged_logs_store_nothing(bench, tmp_path):
     refused(MEGATRON.replace("size:    16", "size:    17"), "17 cannot be shared by 4 copies", *megatron)
     refused(MEGATRON.replace("using world size: 16", "x"), "state --gpus", *megatron)
     refused(MEGATRON.replace("using world size: 16", "x"), "state --gpus (an option of `ddbench import log`)", "auto")
+    table = tmp_path / "a--gpus-table.csv"
+    table.write_text("gpus,throughput\n1,--\n")
+    process = bench("import", "auto", table)
+    assert process.returncode == 2 and '"--" is not a number' in process.stderr and "option of" not in process.stderr, process.stderr
     refused(MEGATRON.replace("using world size: 16", "using world size: 99999999"), "too many", *megatron)
     refused(MEGATRON, "--warmup leaves out 3", *megatron, "--warmup", "3")
     refused(DEEPSPEED.splitlines()[0], "the time of a step needs two", "log", "--format", "deepspeed", "--gpus", "1")

@@ -27,8 +27,10 @@ LiveVerdict::LiveVerdict(std::vector<int> nodes, std::uint64_t first_step)
     : nodes_(std::move(nodes)), first_step_(first_step), ranks_(nodes_.size()) {}
 
 void LiveVerdict::add(const LiveReading& reading) {
-  if (reading.rank < 0 || static_cast<std::size_t>(reading.rank) >= ranks_.size() || reading.steps < first_step_) return;
+  if (reading.rank < 0 || static_cast<std::size_t>(reading.rank) >= ranks_.size()) return;
   Rank& rank = ranks_[static_cast<std::size_t>(reading.rank)];
+  rank.steps = std::max(rank.steps, reading.steps);
+  if (reading.steps < first_step_) return;
   if (reading.steps <= rank.latest.steps || reading.collectives_ns < rank.latest.collectives_ns) return;
   rank.latest = reading;
   if (rank.at_look.steps == 0) rank.at_look = reading;
@@ -41,8 +43,8 @@ void LiveVerdict::add_own(const LiveOwnTime& time) {
 }
 
 std::uint64_t LiveVerdict::steps() const noexcept {
-  std::uint64_t fewest = ranks_.empty() ? 0 : ranks_.front().latest.steps;
-  for (const Rank& rank : ranks_) fewest = std::min(fewest, rank.latest.steps);
+  std::uint64_t fewest = ranks_.empty() ? 0 : ranks_.front().steps;
+  for (const Rank& rank : ranks_) fewest = std::min(fewest, rank.steps);
   return fewest;
 }
 

@@ -52,7 +52,7 @@ class LiveVerdict {
   /// "rank 2 (node 0) holds the others up since step 120: they wait 31% of the time for it; it waits for its
   /// data loader". Empty while no rank is named.
   const std::string& verdict() const noexcept { return verdict_; }
-  /// Fewest of all ranks.
+  /// Fewest of all ranks, also before `first_step`.
   std::uint64_t steps() const noexcept;
   /// Over the last looks; empty before the first.
   std::optional<double> steps_per_s() const;
@@ -69,7 +69,8 @@ class LiveVerdict {
     std::vector<double> waited;  ///< by rank: how much longer the median other rank was in collectives, share of the time
   };
   struct Rank {
-    LiveReading latest;
+    std::uint64_t steps = 0;
+    LiveReading latest;  ///< of those that are looked at
     LiveReading at_look;
     LiveOwnTime own;
   };

@@ -108,7 +108,8 @@ class RowReader {
     const double by_gpu = values_.samples_per_s_per_gpu * run_case.world_size();
     if (values_.samples_per_s <= 0) return by_gpu;
     if (by_gpu > 0 && !agree(by_gpu, values_.samples_per_s)) {
-      fail(fmt::format("throughput and throughput_per_gpu do not agree: {:.6g} samples/s on each of {} GPUs are {:.6g}, not {:.6g}",
+      fail(fmt::format("throughput and throughput_per_gpu do not agree: {:.6g} samples/s on each of {} GPUs are {:.6g}, not {:.6g}: leave out the one "
+                       "that is rounded",
                        values_.samples_per_s_per_gpu, run_case.world_size(), by_gpu, values_.samples_per_s));
     }
     return values_.samples_per_s;
@@ -141,9 +142,10 @@ class RowReader {
   /// From whichever metrics there are; they must agree.
   std::int64_t step_ns(const RunCase& run_case) const {
     const auto batch = static_cast<double>(run_case.global_batch());
+    const double rate = rate_of(run_case);
     double ns = values_.step_ns;
     if (counts_steps_alone()) return checked_step_ns(ns);
-    if (const double rate = rate_of(run_case); rate > 0) {
+    if (rate > 0) {
       const double other_ns = batch / rate * 1e9;
       if (ns > 0 && states_batch() && !agree(ns, other_ns)) {
         fail(fmt::format(

@@ -215,6 +215,12 @@ void refuse_with_validate(const CLI::App& command) {
   }
 }
 
+/// What has no part in the sizes to predict is refused. `nodes` and `gpus`: the most of a size.
+void refuse_without_effect(const PredictCommand& command, int nodes, int gpus) {
+  if (nodes < 2 && !command.link.empty()) throw_bad("--link: no size that is predicted has several nodes");
+  if (gpus < 2 && !command.networks.empty()) throw_bad("--network: no size that is predicted has several GPUs");
+}
+
 int validate(const PredictCommand& command) {
   const auto store = open_store(command.db);
   RunSelection selection;
@@ -222,6 +228,12 @@ int validate(const PredictCommand& command) {
   analyzer::CurveOptions options;
   options.if_several = "Give a sweep whose runs differ in size only";
   const analyzer::ScalingCurve curve = analyzer::scaling_curve(store, select_runs(store, selection), options);
+  const auto most = [&](auto size) {
+    int found = 0;
+    for (const auto& row : curve.rows) found = std::max(found, size(row.run_case));
+    return found;
+  };
+  refuse_without_effect(command, most([](const RunCase& own) { return own.nodes; }), most([](const RunCase& own) { return own.world_size(); }));
   const reports::ValidationReport report{analyzer::validated_sizes(curve),
                                          analyzer::replayed_sizes(store, curve, costs_of_network(store, command)),
                                          curve.counts_samples()};
@@ -229,13 +241,11 @@ int validate(const PredictCommand& command) {
   return 0;
 }
 
-/// What has no part in the sizes to predict is refused, or not said.
-void check_network(const PredictCommand& command, const std::vector<int>& nodes, int per_node, const analyzer::StepRecording& steps,
-                   const analyzer::CollectiveCosts& costs, std::vector<std::string>& assumptions) {
-  const bool crosses = *std::max_element(nodes.begin(), nodes.end()) > 1;
-  if (!crosses && !command.link.empty()) throw_bad("--link: no size that is predicted has several nodes: state --nodes");
+/// That the costs of a tier, which the sizes to predict use, are the recorded ones beside --network.
+void note_recorded_tier(const PredictCommand& command, int most_nodes, int per_node, const analyzer::StepRecording& steps,
+                        const analyzer::CollectiveCosts& costs, std::vector<std::string>& assumptions) {
   const bool network = steps.shape.nodes > 1;
-  if (command.networks.empty() || costs.has_tier(network) || !(network ? crosses : per_node > 1)) return;
+  if (command.networks.empty() || costs.has_tier(network) || !(network ? most_nodes > 1 : per_node > 1)) return;
   assumptions.push_back(fmt::format("collectives {} nodes cost what they did in the run: --network has none",
                                     network ? "between" : "inside of"));
 }
@@ -274,7 +284,9 @@ int predict(const PredictCommand& command) {
   analyzer::CollectiveCosts costs = costs_of_network(store, command);
   const int per_node = command.gpus > 0 ? command.gpus : steps.shape.gpus_per_node;
   const std::vector<int> nodes = command.nodes.empty() ? std::vector<int>{steps.shape.nodes} : command.nodes;
-  check_network(command, nodes, per_node, steps, costs, report.assumptions);
+  const int most_nodes = *std::max_element(nodes.begin(), nodes.end());
+  refuse_without_effect(command, most_nodes, most_nodes > 1 ? 2 : per_node);
+  note_recorded_tier(command, most_nodes, per_node, steps, costs, report.assumptions);
   analyzer::add_costs(steps, costs);
   use_back_test(store, run, options, report.assumptions);
   for (const int count : nodes) {

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/import/nccl_tests/nccl_tests.h"
@@ -141,14 +143,29 @@ int import_format(imports::Format format, const ImportRequest& request) {
   return format == imports::Format::kSpools ? import_spools(options) : import_table(options);
 }
 
-int import_auto(const ImportRequest& request) {
+/// Whether the message names an option that the format's own command has and `auto` has not.
+bool names_option(const CLI::App& command, const std::string& message) {
+  static const std::set<std::string> kOfAuto{"help", "db", "json"};
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      const std::size_t at = message.find("--" + name);
+      if (kOfAuto.count(name) > 0 || at == std::string::npos) continue;
+      const std::string rest = message.substr(at + 2 + name.size());
+      if (rest.empty() || std::string_view(" `;:,)").find(rest.front()) != std::string_view::npos) return true;
+    }
+  }
+  return false;
+}
+
+int import_auto(const CLI::App& import, const ImportRequest& request) {
   const std::vector<std::filesystem::path> paths(request.paths.begin(), request.paths.end());
   const imports::Format format = imports::recognise(paths);
   try {
     return import_format(format, request);
   } catch (const Error& error) {
-    if (error.message().find("--") == std::string::npos) throw;  // options that `auto` does not have
-    throw Error(error.code(), fmt::format("{} (an option of `ddbench import {}`)", error.message(), imports::to_string(format)));
+    const std::string name(imports::to_string(format));
+    if (!names_option(*import.get_subcommand(name), error.message())) throw;
+    throw Error(error.code(), fmt::format("{} (an option of `ddbench import {}`)", error.message(), name), error.native_code(), error.where());
   }
 }
 
@@ -158,7 +175,7 @@ void add_auto(CLI::App& import, Action& action) {
   command->add_option("files", request->paths, "Files or folders of one format")->required();
   add_db_option(*command, request->db);
   add_json_option(*command, request->json);
-  command->callback([&action, request] { action = [request] { return import_auto(*request); }; });
+  command->callback([&action, &import, request] { action = [&import, request] { return import_auto(import, *request); }; });
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct LiveProgress {
 
 /// How the run goes, from what ranks report at the ends of their steps.
 struct LiveStatus {
-  std::uint64_t steps = 0;                    ///< fewest of all ranks; 0 while it is warming up
+  std::uint64_t steps = 0;                    ///< fewest of all ranks
   std::optional<double> steps_per_s;          ///< over the last seconds
   std::optional<double> communication_share;  ///< of the time in which a rank is in a collective, hidden or not; mean over ranks
   std::string verdict;                        ///< analyzer::LiveVerdict; empty while no rank is named

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sstream>
 #include <system_error>
+#include <vector>
 
 #include "core/error.h"
 #include "core/run_case/program_case.h"
@@ -56,6 +57,12 @@ void check_work(const RunCase& run_case) {
   }
 }
 
+/// Of a microbenchmark; `bytes`: of a rank.
+std::vector<std::string> smaller_messages(const RunCase& run_case, std::int64_t bytes) {
+  const int ranks = run_case.world_size();
+  return {fmt::format("messages of at most {} bytes (max_bytes)", micro::usual_max_bytes(bytes * ranks, ranks))};
+}
+
 }  // namespace
 
 void check_parts_fit(const RunCase& run_case) {
@@ -102,7 +109,7 @@ void check_startable(const RunCase& run_case, const launch::LauncherOptions& lau
     launch::check_memory(
         run_case, *machine.available_memory_bytes,
         is_micro(run_case) ? micro::memory_per_rank_bytes : ddp::memory_per_rank_bytes,
-        is_micro(run_case) ? launch::WaysToFit() : ddp::ways_to_fit_process);
+        is_micro(run_case) ? launch::WaysToFit(smaller_messages) : ddp::ways_to_fit_process);
   }
 }
 

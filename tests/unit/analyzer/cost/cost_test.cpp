@@ -192,7 +192,8 @@ TEST(Cost, SpotNodesPayForTheirInterruptions) {
   half_assumed.set_price("Standard_ND40rs_v2=20,spot=2");
   const CostTable assumed = cost_table(std::vector<Offer>{offer("Standard_ND40rs_v2", 4, 9000)}, half_assumed, options);
   EXPECT_TRUE(assumed.rows[0].spot && assumed.rows[0].is_assumed) << "its preemption rate is the catalogue's";
-  half_assumed.set_price("Standard_ND40rs_v2=20,spot=2,preemptions=0.2");
+  EXPECT_NE(assumed.rows[0].price_note.find("(assumed)"), std::string::npos);
+  half_assumed.set_price("Standard_ND40rs_v2=20,preemptions=0.2");
   EXPECT_FALSE(cost_table(std::vector<Offer>{offer("Standard_ND40rs_v2", 4, 9000)}, half_assumed, options).rows[0].is_assumed);
 
   SkuCatalogue without_rate = SkuCatalogue::builtin();
@@ -200,6 +201,7 @@ TEST(Cost, SpotNodesPayForTheirInterruptions) {
   const CostTable unknown =
       cost_table(std::vector<Offer>{offer("p5.48xlarge", 4, 9000)}, without_rate, options);
   EXPECT_NE(unknown.rows[1].usd.reason().find("preemptions"), std::string::npos);
+  EXPECT_FALSE(unknown.rows[1].is_assumed) << "nothing of it is the catalogue's";
   EXPECT_EQ(unknown.rows[1].hours.reason(), unknown.rows[1].usd.reason());  // not those of nodes that never fail
   EXPECT_EQ(unknown.rows[1].hours_interval.reason(), unknown.rows[1].usd.reason());
 }

@@ -84,6 +84,9 @@ TEST(LiveVerdict, ReportsRateAndCommunicationAndTakesNothingThatCannotBe) {
   EXPECT_EQ(live.steps(), 500U);
   EXPECT_NEAR(live.steps_per_s().value_or(0), 100, 1e-9);
   EXPECT_NEAR(live.communication_share().value_or(0), 0.25, 1e-9);
+  LiveVerdict warming_up({0, 0}, 10);
+  for (const int rank : {0, 1}) warming_up.add({rank, static_cast<std::uint64_t>(4 + rank), 5});
+  EXPECT_EQ(warming_up.steps(), 4U);
   LiveVerdict alone({0}, 0);
   alone.add({0, 5, 5});
   EXPECT_FALSE(alone.look(1));
