@@ -30,7 +30,7 @@ def trained(bench, tmp_path):
 
 
 def test_the_critical_batch_is_found(trained):
-    analysis = checked(trained.ok("batch", "--where", "workload=mlp", "--json"), "batch")
+    analysis = checked(trained.ok("batch", "--where", "workload=unnamed", "--json"), "batch")
     (curve,) = analysis["curves"]
     assert analysis["target_loss"] == 0.25
     assert [(row["world_size"], row["global_batch"]) for row in curve["rows"]] == [
@@ -48,12 +48,12 @@ def test_the_critical_batch_is_found(trained):
 
 
 def test_costs_come_from_the_catalogue_or_the_user(trained):
-    rows = checked(trained.ok("batch", "--where", "workload=mlp", "--price", "p4d.24xlarge=36", "--json"), "batch")["curves"][0]["rows"]
+    rows = checked(trained.ok("batch", "--where", "workload=unnamed", "--price", "p4d.24xlarge=36", "--json"), "batch")["curves"][0]["rows"]
     assert rows[0]["usd"] == pytest.approx(36 / 3600 * rows[0]["time_s"])
 
 
 def test_the_text_says_what_was_found(trained):
-    text = trained.ok("batch", "--where", "workload=mlp").stdout
+    text = trained.ok("batch", "--where", "workload=unnamed").stdout
     for part in ("Training to a loss of 0.25", "B_crit", "S_min", "more GPUs:"):
         assert part in text
 
@@ -75,7 +75,7 @@ def test_the_newest_sweep_over_batches_is_found_and_named(bench, tmp_path):
 
 def test_missed_targets_and_few_batches_have_words(trained):
     trained.rows("delete from step_value where value <= 0.25 and run_key in (select run_key from run where batch_per_gpu > 32)")
-    curve = checked(trained.ok("batch", "--where", "workload=mlp", "--json"), "batch")["curves"][0]
+    curve = checked(trained.ok("batch", "--where", "workload=unnamed", "--json"), "batch")["curves"][0]
     assert [row["missed"] for row in curve["rows"]] == [0, 3, 3, 3, 3, 3]
     assert curve["critical_batch"] is None and "3 or more" in curve["missing"]["critical_batch"]
     assert curve["rows"][1]["missing"]["steps"] == "no run reached the target"
@@ -93,9 +93,9 @@ def test_impossible_questions(trained, arguments, parts):
 
 def test_runs_that_cannot_be_compared(trained):
     trained.rows("update run set case_json = json_set(case_json, '$.target_loss', 0.5) where batch_per_gpu = 32")
-    refused(trained("batch", "--where", "workload=mlp"), "0.25, 0.5", "--where target_loss")
+    refused(trained("batch", "--where", "workload=unnamed"), "0.25, 0.5", "--where target_loss")
     trained.rows("update run set case_json = json_set(case_json, '$.target_loss', 0)")
-    refused(trained("batch", "--where", "workload=mlp"), "--target-loss")
+    refused(trained("batch", "--where", "workload=unnamed"), "--target-loss")
 
 
 LEARNABLE = ["-O", "hidden=32", "--momentum", "0", "--target-loss", "0.2", "--warmup", "0", "--quiet", "--json"]

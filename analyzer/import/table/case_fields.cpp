@@ -12,6 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char* kUnnamedWorkload = "unnamed";
+
 /// The reference engine's defaults for these are no facts about another program.
 constexpr const char* kHowItTrained[] = {"precision", "strategy", "device", "backend", "optimizer"};
 
@@ -60,7 +62,7 @@ void set_labels(RunCase& run_case, const std::map<std::string, std::string>& fie
 }
 
 RunCase case_from(const std::map<std::string, std::string>& fields) {
-  Json json = Json::object();
+  Json json = {{"workload", kUnnamedWorkload}};
   for (const char* name : kHowItTrained) json[name] = "";
   for (const auto& [name, text] : fields) {
     if (const std::size_t dot = name.find('.'); dot != std::string::npos) {

@@ -76,6 +76,8 @@ TEST(Table, RowsOfOneCaseKeepTheirOwnLabels) {
 TEST(Table, WhatNoColumnStatesIsNotKnown) {
   const RunCase none = read("gpus,step_time_ms,precision\n8,2.5,\n")[0].run.run_case;
   for (const std::string& field : {none.device, none.backend, none.strategy, none.precision, none.optimizer}) EXPECT_EQ(field, "");
+  EXPECT_EQ(work_name(none.work), "unnamed");
+  EXPECT_EQ(work_name(read("gpus,step_time_ms,workload\n8,2.5,resnet50\n")[0].run.run_case.work), "resnet50");
   const RunCase some = read("gpus,step_time_ms,device,precision,optimizer\n8,2.5,cuda,fp16,adamw\n")[0].run.run_case;
   EXPECT_EQ(some.device, "cuda");
   EXPECT_EQ(some.precision, "fp16");
