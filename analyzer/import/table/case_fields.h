@@ -23,7 +23,8 @@ bool is_label(std::string_view name) noexcept;
 void set_labels(RunCase& run_case, const std::map<std::string, std::string>& fields);
 
 /// The case with these fields ("seed", "tags.team", ...), all others at their defaults; those that name how the engine
-/// trains (precision, strategy, device, backend, optimizer) are empty instead, and the workload is "unnamed". The texts have been checked.
+/// trains (precision, strategy, device, backend, optimizer) are empty instead, and the workload is "unnamed". The texts have been
+/// checked.
 RunCase case_from(const std::map<std::string, std::string>& fields);
 
 }  // namespace ddbench::imports

@@ -37,8 +37,9 @@ struct TableOptions {
 /// is not: then they are weak scaling. A column "scaling" decides instead, where there is one.
 /// Also what `ddbench report --format csv` writes: its cases and step times; rows of runs that failed or are invalid are left
 /// out, and a note says what the file says of where its figures come from.
-/// Device, backend, strategy, precision and optimizer are empty where no column has them, and the workload is "unnamed": they are not known. Other
-/// fields without a column have RunCase's defaults, but the batch: 1 a GPU, which is not known. Rows of equal cases are repetitions.
+/// Device, backend, strategy, precision and optimizer are empty where no column has them, and the workload is "unnamed": they are not
+/// known. Other fields without a column have RunCase's defaults, but the batch: 1 a GPU, which is not known. Rows of equal cases are
+/// repetitions.
 ///
 /// Throws Error{kBadInput} that names file, line and column on the first thing that is wrong.
 void read_table(std::string_view text, const std::string& origin, const TableOptions& options,
