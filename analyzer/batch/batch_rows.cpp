@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "analyzer/cost/cost.h"
 #include "analyzer/run/applied_rate.h"
 #include "analyzer/run/run_fields.h"
 #include "analyzer/run/usable_runs.h"
@@ -89,7 +90,8 @@ Measured<double> hourly_price(const RunCase& run_case, const SkuCatalogue& catal
   const Sku* sku = catalogue.find_sku(run_case.sku);
   if (sku == nullptr) return Measured<double>::missing("SKU " + run_case.sku + " is not in the catalogue");
   if (!sku->price_usd_per_h) return sku->price_usd_per_h;
-  return *sku->price_usd_per_h * run_case.nodes;
+  const Measured<int> nodes = nodes_to_rent(run_case);
+  return nodes ? Measured<double>(*sku->price_usd_per_h * *nodes) : Measured<double>::missing(nodes.reason());
 }
 
 Measured<NoiseScale> noise_of(const std::vector<BatchRun>& runs, const RunCase& run_case) {

@@ -26,6 +26,7 @@ bool is_one_of(std::span<const std::string_view> names, const std::string& netwo
 
 Measured<RatedLink> rated_link(const store::RunRecord& run, const SkuCatalogue& catalogue) {
   using Link = Measured<RatedLink>;
+  if (run.run_case.nodes_not_stated) return Link::missing("the source does not state how its ranks sit on nodes");
   if (run.run_case.nodes < 2) return Link::missing("one node: no network between nodes");
   if (run.provenance.has(Provenance::kEmulatedNetwork)) return Link::missing("the network is emulated");
   if (run.run_case.sku.empty()) return Link::missing("the run names no SKU (--sku)");

@@ -9,6 +9,7 @@
 
 #include "analyzer/collectives/bus_factor.h"
 #include "analyzer/comparison/collective_world.h"
+#include "analyzer/run/run_fields.h"
 #include "core/error.h"
 #include "core/text/number.h"
 
@@ -135,7 +136,7 @@ CollectiveCurves collective_curves(std::span<const RunSummary> runs, std::span<c
   SizesOfWorlds worlds;
   std::set<std::string> links;
   const auto note_link = [&](const store::RunRecord& run) {
-    if (run.run_case.nodes > 1 && !run.run_case.link.empty()) links.insert(run.run_case.link);
+    if (applies(run, "link") && !run.run_case.link.empty()) links.insert(run.run_case.link);
   };
   for (const RunSummary& summary : runs) {
     if (summary.run.run_case.world_size() < 2) continue;  // nothing is sent

@@ -19,13 +19,14 @@ using Worlds = std::span<const CollectiveWorld>;
 using TextOf = std::function<std::string(const CollectiveWorld&)>;
 
 std::string shape_of(const CollectiveWorld& world) {
+  if (world.nodes == 0) return "nodes not stated";
   return fmt::format("{} × {}", world.nodes, world.gpus_per_node);
 }
 
 std::string base_label(const CollectiveWorld& world) {
   std::string label = fmt::format("{}, {}", world.function, shape_of(world));
   const std::string& between = world.link.empty() ? world.network : world.link;
-  if (world.nodes > 1 && !between.empty()) label += ", " + between;
+  if (world.nodes != 1 && !between.empty()) label += ", " + between;
   if (!world.communicator.empty()) label += ", " + world.communicator;
   return label;
 }
@@ -62,9 +63,9 @@ CollectiveWorld collective_world(const store::RunRecord& run, const std::string&
   world.function = function;
   world.ranks = communicator.ranks;
   world.communicator = communicator_label(communicator, run_case.world_size());
-  world.nodes = run_case.nodes;
+  world.nodes = run_case.nodes_not_stated ? 0 : run_case.nodes;
   world.gpus_per_node = run_case.gpus_per_node;
-  if (run_case.nodes > 1) world.link = run_case.link;
+  if (run_case.nodes > 1 || run_case.nodes_not_stated) world.link = run_case.link;
   world.network = run.environment.network;
   world.backend = run_case.backend;
   world.device = run_case.device;

@@ -15,7 +15,7 @@ struct CollectiveWorld {
   std::string function;
   int ranks = 0;             ///< of the communicator; 0: not known
   std::string communicator;  ///< communicator_label(): empty for that of all ranks of the run
-  int nodes = 1;
+  int nodes = 1;  ///< 0: not stated
   int gpus_per_node = 1;
   std::string link;     ///< empty on one node, which uses no link
   std::string network;  ///< as detected

@@ -65,7 +65,7 @@ Measured<double> efficiency_of(std::size_t index, const std::vector<GroupCell>& 
   const GroupRow* smallest = nullptr;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const GroupRow& other = result.rows[i];
-    const bool fits = other.value == row.value || (between_nodes && other.run_case.nodes == 1);
+    const bool fits = other.value == row.value || (between_nodes && other.run_case.nodes == 1 && !other.run_case.nodes_not_stated);
     if (!fits || cells[i].curve != cells[index].curve || other.world_size >= row.world_size) continue;
     if (smallest == nullptr || other.world_size < smallest->world_size) smallest = &other;
   }

@@ -7,13 +7,16 @@
 #include <vector>
 
 #include "analyzer/comparison/compare_by.h"
+#include "analyzer/run/gpu_count.h"
 #include "analyzer/statistics/statistics.h"
 
 namespace ddbench::analyzer {
 namespace {
 
-std::string size_in_words(const RunCase& run_case) {
-  return fmt::format("{} × {}", run_case.nodes, run_case.gpus_per_node);
+std::string nodes_label(const Offer& offer) {
+  if (!offer.nodes) return gpus(offer.gpus) + (offer.sku.empty() ? "" : " of " + offer.sku);
+  if (!offer.sku.empty()) return fmt::format("{} x {}", *offer.nodes, offer.sku);
+  return fmt::format("{} node{}", *offer.nodes, *offer.nodes == 1 ? "" : "s");
 }
 
 /// A line through several values at one place would zigzag.
@@ -33,12 +36,10 @@ std::vector<Offer> offers_of(const GroupComparison& comparison) {
     if (!row.without_samples.empty()) continue;
     Offer offer;
     offer.sku = row.run_case.sku;
-    offer.nodes = row.run_case.nodes;
+    offer.nodes = nodes_to_rent(row.run_case);
     offer.gpus = row.world_size;
-    offer.label = offer.sku.empty() ? fmt::format("{} node{}", offer.nodes, offer.nodes == 1 ? "" : "s")
-                                    : fmt::format("{} x {}", offer.nodes, offer.sku);
-    if (sizes[{row.value, offer.nodes}].size() > 1)
-      offer.label += fmt::format(", {} {}", offer.gpus, offer.gpus == 1 ? "GPU" : "GPUs");
+    offer.label = nodes_label(offer);
+    if (offer.nodes && sizes[{row.value, *offer.nodes}].size() > 1) offer.label += ", " + gpus(offer.gpus);
     offer.settings = row.variant;
     if (comparison.field != "sku") offer.label += fmt::format(", {} {}", comparison.field, row.value);
     offer.samples_per_s = row.samples_per_s;
@@ -64,7 +65,7 @@ Figure throughput_figure(const GroupComparison& comparison) {
       if (row.value != value || (in_steps && !row.step_time_ns)) continue;
       series.points.push_back(
           {static_cast<double>(row.world_size), in_steps ? 1e9 / *row.step_time_ns : row.samples_per_s, {},
-           size_in_words(row.run_case)});
+           shape_label(row.run_case)});
       series.provenance = ProvenanceSet::from_bits(series.provenance.bits() | row.provenance.bits());
     }
     if (one_value_each(series)) series.shape = SeriesShape::kLine;

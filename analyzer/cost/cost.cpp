@@ -22,7 +22,7 @@ void require_positive(const char* what, double value) {
 void check(std::span<const Offer> offers, const CostOptions& options) {
   for (const Offer& offer : offers) {
     require_positive(fmt::format("the throughput of {}", offer.label).c_str(), offer.samples_per_s);
-    require_positive(fmt::format("the number of nodes of {}", offer.label).c_str(), offer.nodes);
+    if (offer.nodes) require_positive(fmt::format("the number of nodes of {}", offer.label).c_str(), *offer.nodes);
   }
   if (options.samples_per_epoch) require_positive("--epoch-samples", *options.samples_per_epoch);
   if (options.samples_total) require_positive("the number of samples", *options.samples_total);
@@ -38,7 +38,7 @@ std::string note_on_price(const Sku& sku) {
 }
 
 Interruptions interruptions_of(double per_node_h, const Offer& offer, const CostOptions& options) {
-  return {per_node_h > 0 ? 1 / (per_node_h * offer.nodes) : 0, options.checkpoint_s, options.restart_s};
+  return {per_node_h > 0 ? 1 / (per_node_h * *offer.nodes) : 0, options.checkpoint_s, options.restart_s};
 }
 
 /// Expected time of the job over samples / samples_per_s.
@@ -72,7 +72,11 @@ void add_intervals(CostRow& row, const CostOptions& options) {
 }
 
 /// What follows from the price of an hour and the plan of checkpoints. `unplanned`: why there is no such plan.
-void add_costs(CostRow& row, const CostOptions& options, const std::string& unplanned = {}) {
+void add_costs(CostRow& row, const CostOptions& options, std::string unplanned = {}) {
+  if (unplanned.empty() && !std::isfinite(time_factor(row))) {
+    unplanned = "interrupted so often that training does not get on";
+    row.usd_per_h = Measured<double>::missing(unplanned);
+  }
   if (options.samples_total && unplanned.empty()) {
     row.hours = *options.samples_total / row.offer.samples_per_s / kSecondsAnHour * time_factor(row);
     row.meets_deadline = !options.deadline_h || *row.hours <= *options.deadline_h;
@@ -106,13 +110,16 @@ CostRow on_demand(const Offer& offer, const Sku* sku, const CostOptions& options
         "the SKU \"{}\" is not in the catalogue: give --price {}=USD_PER_HOUR", offer.sku, offer.sku));
   } else if (!sku->price_usd_per_h) {
     row.usd_per_h = Measured<double>::missing(sku->price_usd_per_h.reason());
+  } else if (!offer.nodes) {
+    row.usd_per_h = Measured<double>::missing(offer.nodes.reason());
   } else {
-    row.usd_per_h = *sku->price_usd_per_h * offer.nodes;
+    row.usd_per_h = *sku->price_usd_per_h * *offer.nodes;
     row.price_note = note_on_price(*sku);
   }
   const double per_node_h = options.node_mtbf_h > 0 ? 1 / options.node_mtbf_h : 0;
-  row.checkpoints = plan_checkpoints(interruptions_of(per_node_h, offer, options));
-  add_costs(row, options);
+  const bool is_planned = per_node_h == 0 || offer.nodes;
+  if (is_planned) row.checkpoints = plan_checkpoints(interruptions_of(per_node_h, offer, options));
+  add_costs(row, options, is_planned ? "" : offer.nodes.reason());
   return row;
 }
 
@@ -124,10 +131,13 @@ CostRow on_spot(const Offer& offer, const Sku& sku, const CostOptions& options) 
   row.is_assumed = sku.spot_is_assumed();
   row.price_note = source_in_words(sku.spot_source);
   std::string unplanned;
-  if (sku.preemptions_per_h) {
+  if (!offer.nodes) {
+    unplanned = offer.nodes.reason();
+    row.usd_per_h = Measured<double>::missing(unplanned);
+  } else if (sku.preemptions_per_h) {
     row.price_note += fmt::format("{}{:g} preemptions a node and hour{}", row.price_note.empty() ? "" : "; ", *sku.preemptions_per_h,
                                   sku.spot_source.verified && !sku.rate_is_stated ? " (assumed)" : "");
-    row.usd_per_h = *sku.spot_price_usd_per_h * offer.nodes;
+    row.usd_per_h = *sku.spot_price_usd_per_h * *offer.nodes;
     const double failures_per_h = options.node_mtbf_h > 0 ? 1 / options.node_mtbf_h : 0;
     row.checkpoints =
         plan_checkpoints(interruptions_of(*sku.preemptions_per_h + failures_per_h, offer, options));
@@ -197,6 +207,11 @@ void add_notes(const CostOptions& options, CostTable& table) {
 
 double rate_without_checkpoints(double step_time_ns, double checkpoint_ns) {
   return checkpoint_ns < step_time_ns ? step_time_ns / (step_time_ns - checkpoint_ns) : 1;
+}
+
+Measured<int> nodes_to_rent(const RunCase& run_case) {
+  if (!run_case.nodes_not_stated) return run_case.nodes;
+  return Measured<int>::missing("the source does not state how its GPUs sit in nodes (a table: in a column nodes or gpus_per_node)");
 }
 
 CostTable cost_table(std::span<const Offer> offers, const SkuCatalogue& catalogue,

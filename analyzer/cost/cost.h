@@ -8,6 +8,7 @@
 #include "analyzer/catalogue/sku_catalogue.h"
 #include "analyzer/figure/figure.h"
 #include "analyzer/statistics/statistics.h"
+#include "core/run_case/run_case.h"
 
 namespace ddbench::analyzer {
 
@@ -36,7 +37,7 @@ struct Offer {
   std::string label;          ///< "4 x Standard_ND96asr_v4"
   std::string settings = {};  ///< what else sets it apart from other offers: "batch_per_gpu=64 precision=fp16"
   std::string sku;
-  int nodes = 1;
+  Measured<int> nodes = 1;  ///< missing where the runs do not state how their GPUs sit in nodes: what they cost is not known
   int gpus = 1;
   double samples_per_s = 0;
   std::optional<ConfidenceInterval> interval;  ///< of samples_per_s
@@ -64,7 +65,7 @@ struct CostRow {
   Offer offer;
   bool spot = false;
   bool is_assumed = false;  ///< on spot nodes whose price and preemption rate come only from the catalogue
-  Measured<double> usd_per_h = Measured<double>::missing("no price");  ///< of all nodes
+  Measured<double> usd_per_h = Measured<double>::missing("no price");  ///< of all nodes; missing as well where nothing could be bought for it
   Measured<Quantity> usd_per_million_samples = Measured<Quantity>::missing("no price");
   Measured<double> usd_per_epoch = Measured<double>::missing("no price");
   /// Expected, for samples_total; missing where spot nodes are preempted nobody knows how often.
@@ -86,6 +87,9 @@ struct CostTable {
   int cheapest_in_time = -1;
   std::vector<std::string> notes;
 };
+
+/// The nodes of an offer of such a case.
+Measured<int> nodes_to_rent(const RunCase& run_case);
 
 /// Each offer on demand, and on spot nodes where the catalogue (or --price) knows their price and preemption
 /// rate. An offer's SKU that is not in the catalogue has no price. Throws Error{kBadInput} on offers or

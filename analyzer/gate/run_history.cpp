@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/run/gpu_count.h"
 #include "analyzer/run/run_fields.h"
 #include "core/run_case/program_files.h"
 #include "core/run_case/run_case_hash.h"
@@ -82,9 +82,9 @@ std::vector<Group> group_by_case(std::vector<RunMeasures> runs) {
 }
 
 /// Workload and size, which each label has.
-std::tuple<std::string, int, int> work_and_size(const Group& group) {
+std::pair<std::string, std::string> work_and_size(const Group& group) {
   const RunCase& run_case = group.runs.front().run.run_case;
-  return {work_name(run_case.work), run_case.nodes, run_case.gpus_per_node};
+  return {work_name(run_case.work), shape_label(run_case)};
 }
 
 /// Fields whose values differ between groups: they distinguish the series. A field that a group lacks is
@@ -106,10 +106,10 @@ std::set<std::string> distinguishing_fields(const std::vector<const Group*>& gro
 }
 
 std::string label_of(const Group& group, const std::set<std::string>& distinguishing) {
-  const auto [work, nodes, gpus] = work_and_size(group);
-  std::string label = fmt::format("{}, {} × {}", work, nodes, gpus);
+  const auto [work, size] = work_and_size(group);
+  std::string label = work + ", " + size;
   for (const std::string& name : distinguishing) {
-    if (name == "workload" || name == "nodes" || name == "gpus_per_node") continue;
+    if (name == "workload" || name == "nodes" || name == "gpus_per_node" || name == "nodes_not_stated") continue;
     const auto field = group.fields.find(name);
     const std::string value = field == group.fields.end() || field->second.text.empty() ? "none" : field->second.text;
     if (name == "base_batch" && value == "0") continue;  // not set
@@ -211,9 +211,9 @@ RunHistory run_history(std::vector<RunMeasures> runs, RunMetric metric, const Ch
   RunHistory history;
   history.metric = metric;
   const std::vector<Group> groups = group_by_case(std::move(runs));
-  std::map<std::tuple<std::string, int, int>, std::vector<const Group*>> alike;
+  std::map<std::pair<std::string, std::string>, std::vector<const Group*>> alike;
   for (const Group& group : groups) alike[work_and_size(group)].push_back(&group);
-  std::map<std::tuple<std::string, int, int>, std::set<std::string>> distinguishing;
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> distinguishing;
   for (const auto& [key, peers] : alike) distinguishing[key] = distinguishing_fields(peers);
   for (const Group& group : groups) {
     history.series.push_back(series_of(group, metric, distinguishing[work_and_size(group)], options));

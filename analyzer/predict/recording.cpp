@@ -120,6 +120,8 @@ class Recorder {
       result_.ranks.push_back(rank.rank);
       names_.push_back(store.span_names(run.id, rank.rank));
     }
+    if (run.run_case.nodes_not_stated)
+      result_.notes.push_back("the source does not state how its ranks sit on nodes: they count as one node (import it with --gpus-per-node)");
     if (static_cast<int>(ranks.size()) < run.run_case.world_size())
       result_.notes.push_back(fmt::format("{} of {} ranks were recorded: the others are taken to do what these did",
                                           ranks.size(), run.run_case.world_size()));

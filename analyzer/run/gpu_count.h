@@ -4,11 +4,18 @@
 
 #include <string>
 
+#include "core/run_case/run_case.h"
+
 namespace ddbench::analyzer {
 
 /// "1 GPU", "4 GPUs"
 inline std::string gpus(int count) {
   return fmt::format("{} GPU{}", count, count == 1 ? "" : "s");
+}
+
+/// "2 × 8", nodes by GPUs of each; "16 GPUs" where the nodes are not stated.
+inline std::string shape_label(const CasePlacement& placement) {
+  return placement.nodes_not_stated ? gpus(placement.world_size()) : fmt::format("{} × {}", placement.nodes, placement.gpus_per_node);
 }
 
 }  // namespace ddbench::analyzer

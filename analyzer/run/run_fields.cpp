@@ -139,7 +139,7 @@ std::string fields_instead_of(std::string_view name) {
 }
 
 bool applies(const store::RunRecord& run, std::string_view field) {
-  if (field == "link" || field == "requested_network" || field == "network") return run.run_case.nodes > 1;
+  if (field == "link" || field == "requested_network" || field == "network") return run.run_case.nodes > 1 || run.run_case.nodes_not_stated;
   if (field == "batch_per_gpu") return run.run_case.scaling == ScalingMode::kWeak;
   if (field == "global_batch") return run.run_case.scaling == ScalingMode::kStrong;
   if (field.starts_with(kScriptPrefix))
@@ -150,6 +150,7 @@ bool applies(const store::RunRecord& run, std::string_view field) {
 bool has_meaning(const RunCase& run_case, ProvenanceSet provenance, std::string_view field) {
   const bool is_imported = provenance.has(Provenance::kImported);
   if (field == "batch_per_gpu" || field == "global_batch") return has_known_batch(run_case);
+  if (field == "nodes" || field == "gpus_per_node") return !run_case.nodes_not_stated;
   if (is_reference(run_case) && !is_imported) return true;
   // Imported cases leave these empty where they are not known, as programs do.
   if (holds(kOfTraining, field)) return is_training(run_case);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "analyzer/rate/measured_steps.h"
+#include "analyzer/run/gpu_count.h"
 #include "core/run_case/step_facts.h"
 #include "core/text/quantity.h"
 
@@ -177,7 +178,7 @@ Figure case_waterfall_figure(const RunCase& run_case, const std::string& baselin
                              const Measured<store::StepPartition>& lost,
                              const Measured<LossIntervals>& intervals, ProvenanceSet provenance) {
   Figure figure;
-  figure.title = fmt::format("Step time lost on {} × {} GPUs", run_case.nodes, run_case.gpus_per_node);
+  figure.title = fmt::format("Step time lost on {}{}", shape_label(run_case), run_case.nodes_not_stated ? "" : " GPUs");
   figure.x = {"part of the step", ""};
   figure.y = {"lost against the ideal", "ms"};
   if (!lost) {

@@ -23,7 +23,7 @@ std::optional<int> count_from(std::string_view text) {
 /// Whether no run states how its GPUs are placed on nodes, or the user treats all of them as one tier.
 bool has_one_tier(const ScalingCurve& curve, const CurveOptions& options) {
   return options.one_tier ||
-         std::any_of(curve.rows.begin(), curve.rows.end(), [](const CurveRow& row) { return row.nodes_not_said; });
+         std::any_of(curve.rows.begin(), curve.rows.end(), [](const CurveRow& row) { return row.run_case.nodes_not_stated; });
 }
 
 int gpus_of_a_node(const ScalingCurve& curve) {

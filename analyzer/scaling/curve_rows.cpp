@@ -68,7 +68,6 @@ CurveRow curve_row(const store::RunStore& store, const CaseFigures& figures, con
   std::vector<store::RunRecord> used;
   for (const RunSummary& summary : group.usable) used.push_back(summary.run);
   row.checkpoint_ns = checkpoint_ns_a_step(store, used);
-  row.nodes_not_said = static_cast<bool>(get_fact(any.run.environment.facts, fact_key<"import.nodes">));
   return row;
 }
 

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/run/gpu_count.h"
 #include "analyzer/run/run_fields.h"
 #include "analyzer/scaling/curve_groups.h"
 
 namespace ddbench::analyzer {
 std::string short_label(const store::RunRecord& run) {
-  std::string label = fmt::format("{} × {}", run.run_case.nodes, run.run_case.gpus_per_node);
-  if (!run.run_case.link.empty() && run.run_case.nodes > 1) label += ", " + run.run_case.link;
+  std::string label = shape_label(run.run_case);
+  if (!run.run_case.link.empty() && analyzer::applies(run, "link")) label += ", " + run.run_case.link;
   if (!run.run_case.name.empty()) label += ", " + run.run_case.name;
   return label;
 }

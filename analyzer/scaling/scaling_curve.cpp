@@ -120,7 +120,7 @@ class CurveBuilder {
     if (options_.baseline == "1") return find(one_gpu);
     const int per_node = groups.back().run_case().gpus_per_node;
     return find(
-        [&](const RunCase& run_case) { return run_case.nodes == 1 && run_case.gpus_per_node == per_node; });
+        [&](const RunCase& run_case) { return run_case.nodes == 1 && run_case.gpus_per_node == per_node && !run_case.nodes_not_stated; });
   }
 
   CaseFigures find_baseline(const std::vector<SizeGroup>& groups, const std::vector<CaseFigures>& figures) {
@@ -131,10 +131,9 @@ class CurveBuilder {
     if (index < 0) {
       std::string sizes;
       for (const SizeGroup& group : groups) {
-        sizes += fmt::format("{}{} x {}", sizes.empty() ? "" : ", ", group.run_case().nodes,
-                             group.run_case().gpus_per_node);
+        sizes += (sizes.empty() ? "" : ", ") + shape_label(group.run_case());
       }
-      throw_bad(fmt::format("--baseline {}: there are no such runs; nodes x GPUs of the curve are {}", wanted,
+      throw_bad(fmt::format("--baseline {}: there are no such runs; nodes × GPUs of the curve are {}", wanted,
                             sizes));
     }
     CurveRow& row = curve_.rows[static_cast<std::size_t>(index)];

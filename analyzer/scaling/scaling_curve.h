@@ -60,7 +60,6 @@ struct CurveRow {
   Measured<double> measured_share = Measured<double>::missing("no wall times");
   double checkpoint_ns = 0;  ///< that checkpoints added to a step; mean over runs, part of step_time_ns
   ProvenanceSet provenance;
-  bool nodes_not_said = false;  ///< imported from a table that has GPUs and not how they sit in nodes
 };
 
 struct ScalingCurve {

@@ -14,8 +14,13 @@ namespace {
 
 using Field = std::string (*)(const RunCase&);
 
+bool is_one_node(const RunCase& run_case) {
+  return run_case.nodes == 1 && !run_case.nodes_not_stated;
+}
+
 std::string link_of(const RunCase& run_case) {
-  if (run_case.nodes == 1) return "one node";
+  if (is_one_node(run_case)) return "one node";
+  if (run_case.nodes_not_stated && run_case.link.empty()) return "nodes not stated";
   return run_case.link.empty() ? "links not shaped" : run_case.link;
 }
 
@@ -38,6 +43,7 @@ constexpr std::array<Field, 8> kFields = {
 };
 
 std::string shape_of(const RunCase& run_case) {
+  if (run_case.nodes_not_stated) return "nodes not stated";
   return fmt::format("{} GPU{} a node", run_case.gpus_per_node, run_case.gpus_per_node == 1 ? "" : "s");
 }
 
@@ -45,7 +51,7 @@ template <typename Rows>
 bool varies(const Rows& rows, Field field) {
   std::set<std::string> values;
   for (const ScalingRow& row : rows) {
-    if (field == link_of && row.run_case.nodes == 1)
+    if (field == link_of && is_one_node(row.run_case))
       continue;  // a run on one node has no link that could vary
     values.insert(field(row.run_case));
   }
@@ -78,6 +84,14 @@ std::vector<RowSeries> grouped(const ScalingTable& table, const std::vector<Fiel
 }
 
 }  // namespace
+
+std::string kind_of_scaling(ScalingMode mode, const RunCase& first) {
+  return has_known_batch(first) ? fmt::format("{} scaling", to_string(mode)) : "scaling";
+}
+
+std::string kind_of_scaling(const ScalingTable& table) {
+  return kind_of_scaling(table.mode, table.rows.empty() ? RunCase{} : table.rows.front().run_case);
+}
 
 std::string in_words(ProvenanceSet provenance) {
   std::string words;

@@ -19,6 +19,10 @@ struct RowSeries {
 /// was run in several shapes (1 x 4 and 2 x 2), by GPUs per node as well.
 std::vector<RowSeries> series_of_rows(const ScalingTable& table);
 
+/// "weak scaling"; "scaling" where the batch of `first`, the first case, is not known, and so neither is what stays fixed.
+std::string kind_of_scaling(ScalingMode mode, const RunCase& first);
+std::string kind_of_scaling(const ScalingTable& table);
+
 std::string in_words(ProvenanceSet provenance);  ///< "measured, oversubscribed"
 
 }  // namespace ddbench::analyzer

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/run/case_figures.h"
+#include "analyzer/run/gpu_count.h"
 #include "analyzer/scaling/scaling_series.h"
 
 namespace ddbench::analyzer {
@@ -25,8 +26,8 @@ struct CasePartition {
 };
 
 std::string label_of(const ScalingRow& row, const std::string& variant) {
-  std::string label = fmt::format("{} × {}", row.run_case.nodes, row.run_case.gpus_per_node);
-  return variant.empty() || row.run_case.nodes == 1 ? label : label + ", " + variant;
+  const bool is_one_node = row.run_case.nodes == 1 && !row.run_case.nodes_not_stated;
+  return shape_label(row.run_case) + (variant.empty() || is_one_node ? "" : ", " + variant);
 }
 
 CasePartition partition_of(const ScalingRow& row, std::span<const RunSummary> runs) {
@@ -48,7 +49,7 @@ CasePartition partition_of(const ScalingRow& row, std::span<const RunSummary> ru
 
 Figure speedup_figure(const ScalingTable& table) {
   Figure figure;
-  figure.title = fmt::format("Speedup ({} scaling)", to_string(table.mode));
+  figure.title = fmt::format("Speedup ({})", kind_of_scaling(table));
   figure.x = {"GPUs", "1", true};
   figure.y = {"speedup against " + table.baseline, "1", true};
   figure.notes = table.notes;

@@ -54,7 +54,7 @@ CaseFields case_fields(const RunCase& run_case) {
     } else if constexpr (std::is_same_v<Value, std::string>) {
       fields[name] = {value, role};
     } else {
-      fields[name] = {Json(value).dump(), role, true};
+      fields[name] = {Json(value).dump(), role, !std::is_same_v<Value, bool>};
     }
   });
   name_automatic_steps(fields);
@@ -80,6 +80,7 @@ CaseFields case_fields_from_json(std::string_view text) {
   for (const char* name : {"skip", "measure"})
     fields.try_emplace(name, CaseField{Json(0).dump(), FieldRole::kSampling, true});
   fields.try_emplace("after", CaseField{"", FieldRole::kSampling});
+  fields.try_emplace("nodes_not_stated", CaseField{"false", FieldRole::kScale});
   name_automatic_steps(fields);
   return fields;
 }

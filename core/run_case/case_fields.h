@@ -39,6 +39,7 @@ void visit_fields(Case& run_case, Visit&& visit) {
   visit("data", kIdentity, run_case.data);
   visit("nodes", kScale, run_case.nodes);
   visit("gpus_per_node", kScale, run_case.gpus_per_node);
+  visit("nodes_not_stated", kScale, run_case.nodes_not_stated);
   visit("scaling", kIdentity, run_case.scaling);
   visit("batch_per_gpu", kIdentity, run_case.batch_per_gpu);
   visit("precision", kIdentity, run_case.precision);

@@ -107,11 +107,18 @@ RunCase baseline_case(const RunCase& run_case) {
   if (run_case.scaling == ScalingMode::kStrong) baseline.batch_per_gpu = run_case.global_batch();
   baseline.nodes = 1;
   baseline.gpus_per_node = 1;
+  baseline.nodes_not_stated = false;
   baseline.requested_network = NetworkRequest::kAny;
   baseline.link.clear();
   baseline.name.clear();
   baseline.tags.clear();
   return baseline;
+}
+
+void set_unplaced(CasePlacement& placement, int ranks) noexcept {
+  placement.nodes = 1;
+  placement.gpus_per_node = ranks;
+  placement.nodes_not_stated = ranks > 1;
 }
 
 void check_limits(const RunCase& run_case) {
@@ -120,6 +127,7 @@ void check_limits(const RunCase& run_case) {
           "from 1 to 65536");
   require(std::int64_t{run_case.nodes} * run_case.gpus_per_node <= kMostRanks, "nodes x gpus",
           std::int64_t{run_case.nodes} * run_case.gpus_per_node, "65536 or less");
+  require(!run_case.nodes_not_stated || run_case.nodes == 1, "nodes", run_case.nodes, "1 where nodes_not_stated is true");
   require(run_case.batch_per_gpu >= 1 && run_case.batch_per_gpu <= kMostSamples, "batch-per-gpu",
           run_case.batch_per_gpu, "1 or more");
   require(run_case.steps >= 0 && run_case.steps <= kMostSteps, "steps", run_case.steps,

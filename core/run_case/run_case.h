@@ -44,6 +44,8 @@ inline constexpr int kMostSteps = 100'000'000;
 struct CasePlacement {
   int nodes = 1;
   int gpus_per_node = 1;
+  /// An imported source has several ranks and does not state how they sit on nodes: they count as one node.
+  bool nodes_not_stated = false;
   std::string device = "cpu";    ///< imported runs may have others than the engine's
   std::string backend = "gloo";  ///< likewise
   std::string sku;               ///< catalogue name of the machine, if the user states it
@@ -139,6 +141,9 @@ struct RunCase : CasePlacement, CaseTraining, CaseSampling, CaseNetwork, CaseLab
 /// The case on one GPU that this case's efficiency is stated against: the same batch per GPU (weak) or the
 /// same global batch (strong), one node, no link, no labels.
 RunCase baseline_case(const RunCase& run_case);
+
+/// Of a source that states the ranks and not how they sit on nodes.
+void set_unplaced(CasePlacement& placement, int ranks) noexcept;
 
 /// JSON object with every field, keys in a fixed order.
 std::string to_json(const RunCase& run_case);

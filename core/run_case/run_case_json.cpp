@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 /// Fields that are younger than stored runs are written only where they say something, so that the keys of those
 /// runs stay what they are.
 constexpr std::string_view kYoungerFields[] = {"margin",  "max_time_s", "skip",
-                                               "measure", "duration_s", "after"};
+                                               "measure", "duration_s", "after", "nodes_not_stated"};
 
 template <typename Value>
 bool is_left_out(std::string_view key, const Value& value) {
@@ -51,6 +51,7 @@ Json json_of(const RunCase& run_case, bool labels) {
   with_all.margin = with_all.max_time_s = with_all.duration_s = 1;
   with_all.skip = with_all.measure = 1;
   with_all.after = AfterWindow::kStop;
+  with_all.nodes_not_stated = true;
   const Json fields = json_of(with_all, true);
   for (const auto& [key, value] : json.items()) {
     if (!fields.contains(key))
@@ -166,7 +167,7 @@ RunCase run_case_from_json(std::string_view text) {
       } else if (entry != json.end()) {
         if constexpr (std::is_enum_v<Value>) {
           value = choice_from<Value>(key, entry->template get<std::string>());
-        } else if constexpr (std::is_integral_v<Value>) {
+        } else if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
           read_integer(key, *entry, value);
         } else {
           entry->get_to(value);

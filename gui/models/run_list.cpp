@@ -94,12 +94,8 @@ QString short_date_text(std::int64_t wall_ns) {
   return QDateTime::fromMSecsSinceEpoch(wall_ns / 1'000'000).toString(QStringLiteral("d MMM hh:mm"));
 }
 
-QString size_text(const RunCase& run_case) {
-  return QStringLiteral("%1 × %2").arg(run_case.nodes).arg(run_case.gpus_per_node);
-}
-
 QString size_text(const store::RunRecord& run) {
-  return QString::fromStdString(reports::shape_in_short(run));
+  return QString::fromStdString(reports::shape_in_short(run.run_case));
 }
 
 QString spaced(std::string text) {

@@ -46,9 +46,7 @@ QString runs_text(std::size_t count);
 QString date_text(std::int64_t wall_ns);
 /// Without the year, "21 Nov 02:00".
 QString short_date_text(std::int64_t wall_ns);
-/// "2 × 4".
-QString size_text(const RunCase& run_case);
-/// The same; "? × ? = 16" for an import that does not state how ranks are placed on nodes.
+/// "2 × 4"; "? × ? = 16" for an import that does not state how its ranks sit on nodes.
 QString size_text(const store::RunRecord& run);
 QString provenance_text(ProvenanceSet provenance);
 /// "batch per gpu" of the field "batch_per_gpu".

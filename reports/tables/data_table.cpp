@@ -44,6 +44,10 @@ DataCell count_cell(std::int64_t count) {
   return value_cell(static_cast<double>(count), count_in_words(count));
 }
 
+DataCell nodes_cell(const RunCase& run_case) {
+  return run_case.nodes_not_stated ? missing_cell("the imported source does not state how the GPUs sit in nodes") : count_cell(run_case.nodes);
+}
+
 DataCell missing_cell(std::string reason) {
   return {.text = "–", .tone = CellTone::kFaint, .why = std::move(reason)};
 }

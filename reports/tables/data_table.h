@@ -63,6 +63,8 @@ DataCell sweep_cell(const std::string& id);
 DataCell value_cell(double value, std::string text, CellTone tone = CellTone::kPlain);
 DataCell time_cell(double time_ns);
 DataCell count_cell(std::int64_t count);
+/// The number of nodes of a case, or that it is not stated.
+DataCell nodes_cell(const RunCase& run_case);
 /// A dash, and why.
 DataCell missing_cell(std::string reason);
 /// "12.3 ms"; a plain number for units that the heading names ("1", "samples/s"). Missing: a dash and the reason.

@@ -161,12 +161,12 @@ std::string outliers_in_words(const analyzer::StepDistribution& steps) {
 std::string run_title(const RunSummary& summary) {
   const RunCase& run_case = summary.run.run_case;
   if (!run_case.name.empty()) return run_case.name;
-  return fmt::format("{} on {}", work_in_words(run_case), shape_in_words(summary.run));
+  return fmt::format("{} on {}", work_in_words(run_case), shape_in_words(run_case));
 }
 
 std::string run_subtitle(const RunSummary& summary) {
   const RunCase& run_case = summary.run.run_case;
-  std::string text = fmt::format("{} · {}", work_in_words(run_case), shape_in_words(summary.run));
+  std::string text = fmt::format("{} · {}", work_in_words(run_case), shape_in_words(run_case));
   for (const std::string& part : {scaling_in_words(run_case), run_case.device, run_case.backend,
                                   run_case.strategy, run_case.precision}) {
     if (!part.empty()) text += " · " + part;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/scaling/scaling_series.h"
 #include "core/run_case/program_case.h"
 #include "core/text/quantity.h"
 #include "reports/text/phrases.h"
@@ -36,7 +37,7 @@ bool usable(const RunSummary& run) {
 }
 
 std::string shape_and_link(const RunCase& run_case) {
-  std::string text = fmt::format("{} × {}", run_case.nodes, run_case.gpus_per_node);
+  std::string text = shape_in_short(run_case);
   return run_case.link.empty() ? text : text + " over " + run_case.link;
 }
 
@@ -81,8 +82,7 @@ std::string sweep_title(const SweepReport& report) {
   const std::string range = sizes.size() == 1
                                 ? gpus_in_words(*sizes.begin())
                                 : fmt::format("{} to {}", *sizes.begin(), gpus_in_words(*sizes.rbegin()));
-  return fmt::format("{} scaling of {}: {}", report.table.mode == ScalingMode::kWeak ? "Weak" : "Strong",
-                     what, range);
+  return fmt::format("{} of {}: {}", sentence(analyzer::kind_of_scaling(report.table)), what, range);
 }
 
 std::string sweep_subtitle(const SweepReport& report) {

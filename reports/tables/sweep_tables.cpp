@@ -52,7 +52,7 @@ DataCell state_of(const store::RunRecord& run) {
 }
 
 DataCell shape_of(const store::RunRecord& run) {
-  DataCell cell = value_cell(run.run_case.world_size() + run.run_case.nodes * 1e-6, shape_in_short(run));
+  DataCell cell = value_cell(run.run_case.world_size() + run.run_case.nodes * 1e-6, shape_in_short(run.run_case));
   cell.brief = cell.text;
   std::erase(cell.brief, ' ');
   return cell;
@@ -84,7 +84,7 @@ DataTable scaling_data(const analyzer::ScalingTable& table) {
   NumberedTexts cases("case");
   TableOf<ScalingRow> columns;
   columns.add(true, {"GPUs", true}, [](const ScalingRow& row) { return count_cell(row.world_size); });
-  columns.add(true, {"nodes", true}, [](const ScalingRow& row) { return count_cell(row.run_case.nodes); });
+  columns.add(true, {"nodes", true}, [](const ScalingRow& row) { return nodes_cell(row.run_case); });
   columns.add(any([](const ScalingRow& row) { return !row.variant.empty(); }), {"case"},
               [&cases](const ScalingRow& row) { return cases.cell(row.variant); });
   columns.add(true, {"efficiency", true}, [=](const ScalingRow& row) { return efficiency_of(row, !intervals); });

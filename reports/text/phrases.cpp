@@ -39,23 +39,15 @@ std::string communicator_in_words(const std::string& label) {
 }
 
 std::string shape_in_words(const RunCase& run_case) {
+  if (run_case.nodes_not_stated) return fmt::format("{} ranks, GPUs per node not known", run_case.world_size());
   const int ranks = run_case.world_size();
   return fmt::format("{} node{} × {} = {} rank{}", run_case.nodes, run_case.nodes == 1 ? "" : "s",
                      gpus_in_words(run_case.gpus_per_node), ranks, ranks == 1 ? "" : "s");
 }
 
-std::string shape_in_words(const store::RunRecord& run) {
-  if (has_known_placement(run)) return shape_in_words(run.run_case);
-  return fmt::format("{} ranks, GPUs per node not known", run.run_case.world_size());
-}
-
-std::string shape_in_short(const store::RunRecord& run) {
-  if (has_known_placement(run)) return fmt::format("{} × {}", run.run_case.nodes, run.run_case.gpus_per_node);
-  return fmt::format("? × ? = {}", run.run_case.world_size());
-}
-
-bool has_known_placement(const store::RunRecord& run) {
-  return run.run_case.world_size() == 1 || !get_fact(run.environment.facts, fact_key<"import.nodes">);
+std::string shape_in_short(const RunCase& run_case) {
+  if (run_case.nodes_not_stated) return fmt::format("? × ? = {}", run_case.world_size());
+  return fmt::format("{} × {}", run_case.nodes, run_case.gpus_per_node);
 }
 
 std::string provenance_in_words(ProvenanceSet provenance) {

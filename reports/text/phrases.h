@@ -17,15 +17,10 @@ std::string scaling_in_words(
     const RunCase& run_case);  ///< "weak scaling, batch 64 per GPU"; empty if nothing is trained
 /// "all ranks" of the empty label (analyzer::communicator_label), else the label.
 std::string communicator_in_words(const std::string& label);  ///< "1 GPU", "16 GPUs"
-std::string shape_in_words(const RunCase& run_case);          ///< "4 nodes × 4 GPUs = 16 ranks"
-/// The same; "16 ranks, GPUs per node not known" for an import that does not state how ranks are placed on
-/// nodes.
-std::string shape_in_words(const store::RunRecord& run);
-/// "4 × 4", nodes by GPUs of each; "? × ? = 16" where that is not known.
-std::string shape_in_short(const store::RunRecord& run);
-/// False for an import with GPUs that does not state how they are placed on nodes: its case counts them as
-/// one node.
-bool has_known_placement(const store::RunRecord& run);
+/// "4 nodes × 4 GPUs = 16 ranks"; "16 ranks, GPUs per node not known" where the nodes are not stated.
+std::string shape_in_words(const RunCase& run_case);
+/// "4 × 4", nodes by GPUs of each; "? × ? = 16" where the nodes are not stated.
+std::string shape_in_short(const RunCase& run_case);
 std::string provenance_in_words(
     ProvenanceSet provenance);  ///< "measured, oversubscribed"; "unknown" when empty
 /// For narrow columns: "M O"; provenance_legend() explains the letters in `used`.

@@ -39,7 +39,7 @@ cpu_seconds_of() {
   awk -v ticks="$ticks_a_second" '{ sub(/.*\) /, ""); print ($12 + $13) / ticks }' "/proc/$1/stat" 2>/dev/null || echo 0
 }
 
-# A time-out is one of processor time: others may have had the machine meanwhile, or the process was stopped.
+# What took long is judged by its processor time: others may have had the machine meanwhile, or the process was stopped.
 is_slow() {
   ! (ulimit -t 20 && "build/fuzz/fuzz/fuzz_$1" -timeout=3600 "$2") >/dev/null 2>&1
 }
@@ -62,7 +62,7 @@ fuzz() {
   wait "$pid" || status=$?
   trap - TERM INT
   local found
-  for found in build/fuzz/findings/"$target"-timeout-*; do
+  for found in build/fuzz/findings/"$target"-timeout-* build/fuzz/findings/"$target"-slow-unit-*; do
     if [[ -e $found ]] && ! is_slow "$target" "$found"; then rm "$found"; fi
   done
   local after=(build/fuzz/findings/"$target"-*)

@@ -35,6 +35,35 @@ def test_a_table_that_report_wrote(bench, tmp_path):
     assert refused.returncode == 2 and "no finished, valid run" in refused.stderr
 
 
+def test_nodes_that_a_table_does_not_state_are_not_known(bench, tmp_path):
+    table = tmp_path / "published.csv"
+    table.write_text("gpus,workload,sku,batch_per_gpu,precision,throughput\n1,resnet50,a100,64,fp32,400\n"
+                     "8,resnet50,a100,64,fp32,3000\n16,resnet50,a100,64,fp32,5600\n16,resnet50,a100,64,bf16,9000\n")
+    sweep = imported(bench, "table", table)["sweep_id"]
+    written = tmp_path / "written.csv"
+    bench.ok("report", sweep, "--format", "csv", "-o", written)
+    bench.use_store("other.db")
+    imported(bench, "table", written)
+    for row in csv.DictReader(written.open()):
+        stated = row["world_size"] == "1"
+        assert (row["nodes"], row["gpus_per_node"]) == (("1", "1") if stated else ("", ""))
+    listed = checked(bench.ok("list", "--json"), "run_list")
+    assert sorted((run["world_size"], run["nodes"], run["gpus_per_node"]) for run in listed if run["world_size"] == 1) == [(1, 1, 1)]
+    assert {(run["nodes"], run["gpus_per_node"]) for run in listed if run["world_size"] > 1} == {(None, None)}
+    price = ("--samples", "1e9", "--price", "a100=32,spot=10,preemptions=0.1")
+    curve = checked(bench.ok("scaling", "--where", "precision=fp32", *price, "--json"), "curve")
+    assert [row["nodes"] for row in curve["rows"]] == [1, None, None]
+    groups = checked(bench.ok("compare", "--by", "precision", *price, "--json"), "groups")
+    assert [row["nodes"] for row in groups["rows"] if row["world_size"] == 16] == [None, None]
+    for costs in (curve["costs"], groups["costs"]):
+        for row in costs:
+            assert (row["nodes"] is None) == (row["usd_per_h"] is None) == (row["usd"] is None) == ("1 x a100" not in row["offer"]), row
+            assert row["nodes"] or "does not state how its GPUs sit in nodes" in row["missing"]["usd_per_h"]
+    assert "16 GPUs" in bench.ok("history", "--metric", "throughput").stdout
+    refused = bench("scaling", "--where", "precision=fp32", "--baseline", "node")
+    assert refused.returncode == 2 and "8 GPUs, 16 GPUs" in refused.stderr
+
+
 def test_what_a_published_throughput_does_not_state_is_not_known(bench, tmp_path):
     table = tmp_path / "published.csv"
     table.write_text("gpus,nodes,workload,sku,throughput\n8,1,resnet50,h100,4500\n32,4,resnet50,h100,18000\n")

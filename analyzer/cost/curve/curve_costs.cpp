@@ -19,19 +19,18 @@ std::string in_gpus(int gpus) {
   return fmt::format("{} GPU{}", gpus, gpus == 1 ? "" : "s");
 }
 
-std::string label_of(int nodes, int gpus, const std::string& sku, bool nodes_not_said) {
-  if (nodes_not_said) return in_gpus(gpus);
-  return sku.empty() ? fmt::format("{} x {} GPU{}", nodes, gpus / nodes, gpus == nodes ? "" : "s") : fmt::format("{} x {}", nodes, sku);
+/// "2 x 8 GPUs", "2 x ND96, 16 GPUs": a node of which the ranks take fewer GPUs is rented with all of them.
+std::string label_of(const Measured<int>& nodes, int gpus, const std::string& sku) {
+  if (!nodes) return sku.empty() ? in_gpus(gpus) : fmt::format("{} of {}", in_gpus(gpus), sku);
+  return sku.empty() ? fmt::format("{} x {}", *nodes, in_gpus(gpus / *nodes)) : fmt::format("{} x {}, {}", *nodes, sku, in_gpus(gpus));
 }
 
 Offer offer_of(const CurveRow& row) {
   Offer offer;
   offer.sku = row.run_case.sku;
-  offer.nodes = row.run_case.nodes;
+  offer.nodes = nodes_to_rent(row.run_case);
   offer.gpus = row.world_size;
-  offer.label = label_of(offer.nodes, offer.gpus, offer.sku, row.nodes_not_said);
-  // A node of which the ranks take fewer GPUs is rented with all of them.
-  if (!offer.sku.empty()) offer.label += ", " + in_gpus(offer.gpus);
+  offer.label = label_of(offer.nodes, offer.gpus, offer.sku);
   offer.samples_per_s = row.samples_per_s;
   if (const auto mean = mean_of_runs(row.run_samples_per_s)) offer.interval = mean->interval;
   offer.rate_without_checkpoints = rate_without_checkpoints(row.step_time_ns.value_or({}).value, row.checkpoint_ns);
@@ -42,10 +41,10 @@ Offer offer_of(const CurveRow& row) {
 Offer offer_of(const Prediction& prediction, const CurveRow& largest) {
   Offer offer;
   offer.sku = largest.run_case.sku;
-  offer.nodes = prediction.shape.nodes;
+  offer.nodes = nodes_to_rent(largest.run_case);
+  if (offer.nodes) offer.nodes = prediction.shape.nodes;
   offer.gpus = static_cast<int>(prediction.n);
-  offer.label = label_of(offer.nodes, offer.gpus, offer.sku, largest.nodes_not_said);
-  if (!offer.sku.empty()) offer.label += ", " + in_gpus(offer.gpus);
+  offer.label = label_of(offer.nodes, offer.gpus, offer.sku);
   offer.label += prediction.extrapolated ? ", EXTRAPOLATED" : ", predicted";
   offer.samples_per_s = prediction.throughput;
   offer.rate_without_checkpoints = rate_without_checkpoints(largest.step_time_ns.value_or({}).value, largest.checkpoint_ns);
@@ -93,7 +92,7 @@ NodesInTime nodes_in_time(const ScalingCurve& curve, const SkuCatalogue& catalog
   std::string reason;
   if (!curve.counts_samples()) reason = "the runs do not say how many samples a step has (--batch-per-gpu)";
   if (!curve.why_not_predicted.empty()) reason = curve.why_not_predicted;
-  if (largest.nodes_not_said) reason = "the runs do not say how their GPUs sit in nodes";
+  if (const auto nodes = nodes_to_rent(largest.run_case); !nodes) reason = nodes.reason();
   const int most = reason.empty() ? std::min(kMostNodes, kMostNodesOverMeasured * largest.run_case.nodes) : 0;
   double shortest_h = 0, shortest_upper_h = 0;
   std::string no_interval;

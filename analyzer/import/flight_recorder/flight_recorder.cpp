@@ -83,14 +83,13 @@ std::string verdict_of(const Hang& hang) {
 store::RunRecord record_of(const std::vector<FlightDump>& dumps, const Hang& hang, const fs::path& folder) {
   store::RunRecord run;
   set_program(run.run_case, {fs::weakly_canonical(folder).filename().string()});
-  run.run_case.gpus_per_node = std::max(1, hang.world_size);
+  set_unplaced(run.run_case, std::max(1, hang.world_size));
   run.run_case.warmup = 0;
   run.run_case.steps = 1;
   validate(run.run_case);
   run.state = store::RunState::kFailed;
   run.reason = verdict_of(hang);
   run.provenance = {Provenance::kImported};
-  if (hang.world_size > 1) set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
   std::vector<std::string> notes;
   for (const MissingRank& missing : hang.missing) notes.push_back(fmt::format("rank {} {}", missing.rank, missing.why));
   if (hang.missing.empty()) notes = hang.entered_by_all;

@@ -107,7 +107,7 @@ class Calls {
     const bool is_known = largest->nodes > 0 && largest->ranks % largest->nodes == 0;
     run.run_case.nodes = is_known ? largest->nodes : 1;
     run.run_case.gpus_per_node = largest->ranks / run.run_case.nodes;
-    if (!is_known && largest->ranks > 1) set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
+    if (!is_known) set_unplaced(run.run_case, largest->ranks);
   }
 
   store::CollectiveRecord record(const Key& key, const CallGroup& group) const {

@@ -128,7 +128,7 @@ void set_machines(const RasStatus& status, store::RunRecord& run) {
   const int nodes = nodes_of(largest);
   run.run_case.nodes = std::max(nodes, 1);
   run.run_case.gpus_per_node = largest.size / run.run_case.nodes;
-  if (nodes == 0 && largest.size > 1) set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
+  if (nodes == 0) set_unplaced(run.run_case, largest.size);
 }
 
 std::vector<std::string> notes_of(const RasStatus& status, const RasSnapshot& snapshot) {

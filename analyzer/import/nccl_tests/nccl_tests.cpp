@@ -64,7 +64,7 @@ void set_machine(const NcclResults& results, const std::string& origin, store::R
   run.run_case.nodes = nodes;
   run.run_case.gpus_per_node = results.ranks / nodes;
   const bool is_any_known = std::any_of(hosts.begin(), hosts.end(), [](const auto& host) { return !host.first.empty() && host.first != "unknown"; });
-  if (!is_any_known && results.ranks > 1) set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
+  if (!is_any_known) set_unplaced(run.run_case, results.ranks);
   const std::set<std::string> models(results.models.begin(), results.models.end());
   std::string all;
   for (const std::string& model : models) {

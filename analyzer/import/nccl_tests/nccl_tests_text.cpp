@@ -120,6 +120,7 @@ class TextReader {
     const auto second = std::find_if(time == words.end() ? time : time + 1, words.end(),
                                      [](auto word) { return word == "time" || word == "cputime"; });
     if (second == words.end()) fail("the header of the table has no two columns \"time\"");
+    if (second - time < 3) fail("the header of the table has no columns \"time\", \"algbw\" and \"busbw\" side by side");
     place_columns_ = static_cast<std::size_t>(second - time);
     columns_ = static_cast<std::size_t>(time - words.begin()) + 2 * place_columns_;
     has_timestamp_ = words.back() == "timestamp";

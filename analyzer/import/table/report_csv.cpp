@@ -15,8 +15,8 @@ namespace {
 constexpr std::array<std::string_view, 5> kOwnColumns = {"run_id", "provenance", "step_time_ci_low_ns", "partition_step_ns",
                                                          "dropped_spans"};
 /// Those of the case and the step time: they are read as in any table.
-constexpr std::array<std::string_view, 18> kTaken = {
-    "name",     "workload", "nodes",   "gpus_per_node", "scaling", "batch_per_gpu", "precision", "strategy", "device",
+constexpr std::array<std::string_view, 19> kTaken = {
+    "name",     "workload", "nodes",   "gpus_per_node", "world_size", "scaling", "batch_per_gpu", "precision", "strategy", "device",
     "backend",  "optimizer", "lr",     "seed",          "bucket_bytes", "link",     "sku",       "network",  "step_time_ns"};
 
 std::string cell_of(const std::vector<std::string>& header, const std::vector<std::string>& cells, std::string_view name) {

@@ -66,6 +66,7 @@ class RowReader {
     if (nodes * per_node > kMostRanks) fail(fmt::format("{} nodes of {} GPUs are too many", nodes, per_node));
     run_case.nodes = static_cast<int>(nodes);
     run_case.gpus_per_node = static_cast<int>(per_node);
+    if (values_.nodes == 0 && values_.gpus_per_node == 0) set_unplaced(run_case, run_case.world_size());
   }
 
   void set_batch(RunCase& run_case) const {
@@ -222,8 +223,6 @@ class RowReader {
     run.environment.network = values_.network;
     run.environment.facts = values_.facts;
     set_fact(run.environment.facts, fact_key<"import.line">, row_.line);
-    if (values_.gpus > 1 && values_.nodes == 0 && values_.gpus_per_node == 0)
-      set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
     if (counts_steps_alone()) run.environment.facts.erase(std::string(fact_key<"import.sample_unit">.name));
     if (const double samples = samples_of_step(run.run_case); samples > 0)
       set_fact(run.environment.facts, fact_key<"import.samples_per_step">, samples);

@@ -65,6 +65,7 @@ store::RunRecord record_of(const TraceJob& job, const TraceOptions& options, con
   set_program(run.run_case, {options.name.empty() ? name_of(job.traces.front().file) : options.name});
   run.run_case.gpus_per_node = placement.per_node;
   run.run_case.nodes = job.world_size / run.run_case.gpus_per_node;
+  if (!placement.is_known) set_unplaced(run.run_case, job.world_size);
   run.run_case.batch_per_gpu = options.batch_per_gpu;
   run.run_case.warmup = options.warmup;
   validate(run.run_case);
@@ -73,7 +74,6 @@ store::RunRecord record_of(const TraceJob& job, const TraceOptions& options, con
   run.started_wall_ns = run.finished_wall_ns = wall_ns();
   Facts& facts = run.environment.facts;
   set_fact(facts, fact_key<"import.file">, job.traces.front().file.string());
-  if (!placement.is_known) set_fact(facts, fact_key<"import.nodes">, "not said");
   const TraceInfo& info = job.traces.front().info;
   if (!info.device_model.empty()) set_fact(facts, fact_key_of<"gpu.*.model">(0), info.device_model);
   if (info.devices > 0) set_fact(facts, fact_key<"gpu.count">, info.devices);

@@ -104,7 +104,7 @@ void set_sizes(const LogJob& job, const TrainingLogOptions& options, const std::
   if (gpus % per_node != 0) refuse(origin, fmt::format("--gpus-per-node {} does not divide {} GPUs", per_node, gpus));
   run.run_case.nodes = static_cast<int>(gpus / per_node);
   run.run_case.gpus_per_node = static_cast<int>(per_node);
-  if (options.gpus_per_node == 0 && gpus > 1) set_fact(run.environment.facts, fact_key<"import.nodes">, "not said");
+  if (options.gpus_per_node == 0) set_unplaced(run.run_case, static_cast<int>(gpus));
   const auto set = [&](const char* name, std::int64_t stated, std::int64_t logged) {
     const std::int64_t size = chosen(stated, logged, 1);
     if (size > kMostRanks) refuse(origin, fmt::format("{} is {}, which is more than the {} GPUs that a job may have", name, size, kMostRanks));

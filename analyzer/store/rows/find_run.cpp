@@ -14,7 +14,8 @@ constexpr std::size_t kMostListed = 5;
 
 std::string describe(const RunRecord& run) {
   const std::string name = run.run_case.name.empty() ? "" : fmt::format(", \"{}\"", run.run_case.name);
-  return fmt::format("\n  {} ({}, {} x {} GPUs, {}{})", run.id, work_name(run.run_case.work), run.run_case.nodes,
+  const std::string nodes = run.run_case.nodes_not_stated ? "" : fmt::format("{} x ", run.run_case.nodes);
+  return fmt::format("\n  {} ({}, {}{} GPUs, {}{})", run.id, work_name(run.run_case.work), nodes,
                      run.run_case.gpus_per_node, to_string(run.state), name);
 }
 

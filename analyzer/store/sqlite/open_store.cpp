@@ -49,8 +49,10 @@ void make_directory_for(const fs::path& file) {
   }
 }
 
-void refuse_directory(const fs::path& file) {
+void refuse_what_is_no_file(const fs::path& file) {
   std::error_code ignored;
+  if (fs::is_other(file, ignored))
+    throw Error(ErrorCode::kBadInput, fmt::format("{} is a device, a pipe or a socket, not a store: name a file", file.string()), EINVAL, file.string());
   if (!fs::is_directory(file, ignored)) return;
   throw Error(ErrorCode::kBadInput,
               fmt::format("{} is a directory, not a store: name a file in it, such as {}", file.string(),
@@ -160,7 +162,7 @@ void require_existing(const fs::path& file) {
 }  // namespace
 
 Database open_store(const fs::path& file, OpenMode mode, std::span<const Migration> migrations) {
-  refuse_directory(file);
+  refuse_what_is_no_file(file);
   refuse_planted_file(file);
   if (mode == OpenMode::kReadWrite) return open_for_writing(file, migrations);
 

@@ -73,8 +73,8 @@ void add_run(const store::RunRecord& run, Row& row) {
 void add_case(const store::RunRecord& run, Row& row) {
   const RunCase& run_case = run.run_case;
   row.add_text(work_name(run_case.work));
-  row.add_number(run_case.nodes);
-  row.add_number(run_case.gpus_per_node);
+  row.add(run_case.nodes_not_stated ? "" : std::to_string(run_case.nodes));
+  row.add(run_case.nodes_not_stated ? "" : std::to_string(run_case.gpus_per_node));
   row.add_number(run_case.world_size());
   row.add(to_string(run_case.scaling));
   row.add(has_known_batch(run_case) ? std::to_string(run_case.batch_per_gpu) : "");

@@ -18,7 +18,7 @@ Json noise_json(const analyzer::BatchRow& row, MissingReasons& missing) {
 Json row_json(const analyzer::BatchRow& row) {
   MissingReasons missing;
   Json json = {{"world_size", row.world_size},
-               {"nodes", row.run_case.nodes},
+               {"nodes", placed_json(row.run_case, row.run_case.nodes)},
                {"batch_per_gpu", row.run_case.batch_per_gpu},
                {"global_batch", row.global_batch},
                {"lr", row.run_case.lr},

@@ -7,7 +7,7 @@ namespace ddbench::reports {
 Json cost_json(const analyzer::CostRow& row) {
   MissingReasons missing;
   Json json = {
-      {"offer", row.offer.label}, {"sku", row.offer.sku}, {"nodes", row.offer.nodes}, {"spot", row.spot}};
+      {"offer", row.offer.label}, {"sku", row.offer.sku}, {"nodes", missing.value("nodes", row.offer.nodes)}, {"spot", row.spot}};
   if (!row.offer.settings.empty()) json["settings"] = row.offer.settings;
   json["usd_per_h"] = missing.value("usd_per_h", row.usd_per_h);
   json["usd_per_million_samples"] = quantity_json(row.usd_per_million_samples, "usd_per_million_samples", missing);

@@ -24,8 +24,8 @@ Json serial_json(const CurveRow& row, MissingReasons& missing) {
 Json row_json(const CurveRow& row) {
   MissingReasons missing;
   Json json = {{"world_size", row.world_size},
-               {"nodes", row.run_case.nodes},
-               {"gpus_per_node", row.run_case.gpus_per_node},
+               {"nodes", placed_json(row.run_case, row.run_case.nodes)},
+               {"gpus_per_node", placed_json(row.run_case, row.run_case.gpus_per_node)},
                {"batch_per_gpu", samples_json(row.run_case, row.run_case.batch_per_gpu)},
                {"global_batch", samples_json(row.run_case, row.run_case.global_batch())},
                {"runs", row.runs},

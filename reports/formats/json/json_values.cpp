@@ -59,6 +59,10 @@ Json samples_json(const RunCase& run_case, std::int64_t samples) {
   return has_known_batch(run_case) ? Json(samples) : Json(nullptr);
 }
 
+Json placed_json(const RunCase& run_case, int count) {
+  return run_case.nodes_not_stated ? Json(nullptr) : Json(count);
+}
+
 Json names_json(ProvenanceSet provenance) {
   Json names = Json::array();
   for (const std::string_view name : provenance.names()) names.push_back(std::string(name));

@@ -44,6 +44,9 @@ Json nulls_like(Json object);
 /// `samples`, a batch of the case; null if it is not known (has_known_batch).
 Json samples_json(const RunCase& run_case, std::int64_t samples);
 
+/// `count`, nodes or GPUs of each; null where the case does not state how its ranks sit on nodes.
+Json placed_json(const RunCase& run_case, int count);
+
 Json names_json(ProvenanceSet provenance);
 /// "2026-11-21T00:19:05Z"; null for 0.
 Json time_json(std::int64_t wall_ns);

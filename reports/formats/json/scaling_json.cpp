@@ -9,8 +9,8 @@ namespace {
 Json row_object(const analyzer::ScalingRow& row) {
   MissingReasons missing;
   Json json = {{"world_size", row.world_size},
-               {"nodes", row.run_case.nodes},
-               {"gpus_per_node", row.run_case.gpus_per_node},
+               {"nodes", placed_json(row.run_case, row.run_case.nodes)},
+               {"gpus_per_node", placed_json(row.run_case, row.run_case.gpus_per_node)},
                {"workload", work_name(row.run_case.work)},
                {"batch_per_gpu", samples_json(row.run_case, row.run_case.batch_per_gpu)},
                {"global_batch", samples_json(row.run_case, row.run_case.global_batch())},
@@ -39,7 +39,7 @@ Json row_object(const analyzer::ScalingRow& row) {
 Json best_object(const analyzer::BestSetting& best) {
   MissingReasons missing;
   Json json = {{"world_size", best.run_case.world_size()},
-               {"nodes", best.run_case.nodes},
+               {"nodes", placed_json(best.run_case, best.run_case.nodes)},
                {"batch_per_gpu", samples_json(best.run_case, best.run_case.batch_per_gpu)},
                {"link", best.run_case.link},
                {"setting", best.setting},

@@ -90,7 +90,7 @@ std::string figures(std::span<const RunSummary> runs, std::string_view name, std
 
 Labels info_of(const store::RunRecord& run) {
   const RunCase& run_case = run.run_case;
-  const bool placed = has_known_placement(run);
+  const bool placed = !run_case.nodes_not_stated;
   return {{"workload", work_in_words(run_case)},
           {"nodes", placed ? std::to_string(run_case.nodes) : ""},
           {"gpus_per_node", placed ? std::to_string(run_case.gpus_per_node) : ""},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/scaling/scaling_series.h"
 #include "reports/formats/terminal/analysis.h"
 #include "reports/formats/terminal/layout/cell_width.h"
 #include "reports/formats/terminal/layout/data_table_text.h"
@@ -55,8 +56,8 @@ std::string costs_section(const analyzer::CurveCosts& costs, const Paint& paint,
 std::string curve_text(const ScalingCurve& curve, const TextStyle& style, const analyzer::CurveCosts& costs) {
   const Paint paint(style.color);
   const LineWidth width = line_width(style);
-  const std::string title = fmt::format(
-      "{} scaling against {}", curve.mode == ScalingMode::kWeak ? "Weak" : "Strong", visible(curve.baseline));
+  const std::string kind = analyzer::kind_of_scaling(curve.mode, curve.rows.front().run_case);
+  const std::string title = fmt::format("{} against {}", sentence(kind), visible(curve.baseline));
   std::string text;
   for (const std::string& line : wrapped(title, width)) text += paint(Tone::kStrong, line) + "\n";
   const NamedCurve named{"", &curve};

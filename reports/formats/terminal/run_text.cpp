@@ -56,7 +56,7 @@ class RunText {
     }
     for (const std::string& line : joined(parts, "  ", width_)) write_line(Tone::kStrong, line);
     const std::vector<std::string> what = {visible(work_in_words(run_case_)),
-                                           shape_in_words(summary_.run),
+                                           shape_in_words(summary_.run.run_case),
                                            scaling_in_words(run_case_),
                                            visible(run_case_.device),
                                            visible(run_case_.backend),

@@ -80,7 +80,7 @@ std::vector<DataTable> comparison_tables(const analyzer::Comparison& comparison)
 std::string side_in_words(const analyzer::ComparedSide& side) {
   const store::RunRecord& run = side.runs.front();
   return fmt::format("{}{} · {} · {} · {}", side.meaning, side.runs.size() > 1 ? fmt::format(" ({} runs)", side.runs.size()) : "",
-                     work_name(run.run_case.work), shape_in_words(run), provenance_in_words(run.provenance));
+                     work_name(run.run_case.work), shape_in_words(run.run_case), provenance_in_words(run.provenance));
 }
 
 }  // namespace ddbench::reports

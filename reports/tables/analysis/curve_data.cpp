@@ -49,7 +49,7 @@ TableOf<NamedRow> columns_of(const std::vector<NamedRow>& rows, bool labelled) {
   TableOf<NamedRow> table;
   table.add(labelled, {"curve"}, [](const auto& each) { return text_cell(*each.label); });
   table.add(true, {"GPUs", true}, [](const auto& each) { return count_cell(each.row->world_size); });
-  table.add(true, {"nodes", true}, [](const auto& each) { return nodes_cell(each.row->run_case, each.row->nodes_not_said); });
+  table.add(true, {"nodes", true}, [](const auto& each) { return nodes_cell(each.row->run_case); });
   table.add(true, {"efficiency", true}, [=](const auto& each) { return efficiency_with_bar(*each.row, !intervals); });
   table.add(intervals, {"95% CI"}, [](const auto& each) { return percent_interval_cell(each.row->efficiency_interval); });
   table.add(true, {"speedup", true}, [](const auto& each) { return half_width_cell(each.row->speedup, each.row->speedup_interval); });

@@ -31,7 +31,7 @@ DataTable groups_data(const GroupComparison& groups) {
   TableOf<GroupRow> table;
   NumberedTexts cases("case");
   table.add(true, {"GPUs", true}, [](const GroupRow& row) { return count_cell(row.world_size); });
-  table.add(true, {"nodes", true}, [](const GroupRow& row) { return count_cell(row.run_case.nodes); });
+  table.add(true, {"nodes", true}, [](const GroupRow& row) { return nodes_cell(row.run_case); });
   table.add(true, {.title = groups.field, .is_prose = true}, [](const GroupRow& row) { return value_of_field(row.value); });
   table.add(any_row(groups.rows, kHasVariant), {"case"}, [&cases](const GroupRow& row) { return cases.cell(row.variant); });
   table.add(true, {"samples/s", true}, [](const GroupRow& row) { return rate_cell(row.samples_per_s, row.without_samples, row.world_size); });
@@ -121,7 +121,7 @@ DataTable nodes_in_time_data(const analyzer::NodesInTime& answer) {
   const std::vector<Line> lines = {{"expected time", &answer.expected}, {"95% CI of the time", &answer.assured}};
   TableOf<Line> table;
   table.add(true, {"in time by"}, [](const Line& line) { return text_cell(line.by); });
-  table.add(true, {"nodes", true}, [](const Line& line) { return *line.row ? count_cell((*line.row)->offer.nodes) : missing_cell(line.row->reason()); });
+  table.add(true, {"nodes", true}, [](const Line& line) { return *line.row ? count_cell(*(*line.row)->offer.nodes) : missing_cell(line.row->reason()); });
   table.add(true, {"GPUs", true}, [](const Line& line) { return *line.row ? count_cell((*line.row)->offer.gpus) : missing_cell(line.row->reason()); });
   table.add(true, {"hours", true}, [](const Line& line) { return *line.row ? quantity_cell((*line.row)->hours, "1", 4) : missing_cell(line.row->reason()); });
   table.add(true, {"hours, 95% CI"}, [](const Line& line) {

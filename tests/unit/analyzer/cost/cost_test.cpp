@@ -120,6 +120,38 @@ TEST(Cost, SpotPricesOfTheCatalogueAreAssumptions) {
   EXPECT_NE(spot.price_note.find("--price; 0.5"), std::string::npos);
 }
 
+TEST(Cost, OfGpusWhoseNodesAreNotStatedIsNotKnown) {
+  CostOptions options;
+  options.samples_total = 1e9;
+  RunCase run_case;
+  set_unplaced(run_case, 16);
+  std::vector<Offer> offers = {offer("p4d.24xlarge", 2, 2600)};
+  offers[0].nodes = nodes_to_rent(run_case);
+  for (const double mtbf_h : {0.0, 1000.0}) {
+    options.node_mtbf_h = mtbf_h;
+    for (const CostRow& row : cost_table(offers, SkuCatalogue::builtin(), options).rows) {
+      EXPECT_NE(row.usd_per_h.reason().find("does not state"), std::string::npos);
+      EXPECT_FALSE(row.usd_per_million_samples);
+      EXPECT_FALSE(row.usd);
+      EXPECT_EQ(bool(row.hours), !row.spot && mtbf_h == 0) << "interruptions are those of nodes";
+    }
+  }
+}
+
+TEST(Cost, WhatIsInterruptedTooOftenIsNeverDone) {
+  CostOptions options;
+  options.samples_total = 1e9;
+  options.deadline_h = 1e6;
+  options.node_mtbf_h = 1e-6;
+  const std::vector<Offer> offers = {offer("p4d.24xlarge", 2, 2600)};
+  const CostTable table = cost_table(offers, on_demand(), options);
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_NE(table.rows[0].hours.reason().find("interrupted so often"), std::string::npos);
+  EXPECT_FALSE(table.rows[0].usd_per_million_samples);
+  EXPECT_FALSE(table.rows[0].meets_deadline);
+  EXPECT_EQ(table.cheapest_in_time, -1);
+}
+
 TEST(Cost, OfAMillionSamplesAndAnEpoch) {
   // One ND96asr_v4 at 27.197 USD/h, 2600 samples/s: 9.36 M samples/h.
   CostOptions options;
@@ -161,10 +193,10 @@ TEST(Cost, TheCheapestWayToADeadline) {
   const CostTable table = cost_table(offers, on_demand(), options);
   ASSERT_GE(table.cheapest_in_time, 0);
   const CostRow& best = table.rows[static_cast<std::size_t>(table.cheapest_in_time)];
-  EXPECT_EQ(best.offer.nodes, 4);
+  EXPECT_EQ(*best.offer.nodes, 4);
   EXPECT_NEAR(*best.hours, 1000 / 3.8, 1e-6);
   EXPECT_NEAR(*best.usd, 1000 / 3.8 * 4 * 27.197, 1e-6);
-  EXPECT_EQ(table.rows[0].offer.nodes, 1);  // cheapest a sample
+  EXPECT_EQ(*table.rows[0].offer.nodes, 1);  // cheapest a sample
   EXPECT_FALSE(table.rows[0].meets_deadline);
 
   options.deadline_h = 10;

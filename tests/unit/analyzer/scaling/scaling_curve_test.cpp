@@ -224,7 +224,7 @@ TEST(ScalingCurve, NothingToShowIsSaid) {
   CurveOptions options;
   options.baseline = "1";
   EXPECT_TRUE(contains(refusal(scratch.get(), options),
-                       "there are no such runs; nodes x GPUs of the curve are 1 x 4"));
+                       "there are no such runs; nodes × GPUs of the curve are 1 × 4"));
 }
 
 TEST(ScalingCurve, UtilisationWhereModelAndMachineAreKnown) {

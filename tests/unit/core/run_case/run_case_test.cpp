@@ -50,6 +50,17 @@ TEST(RunCase, AFixedNumberOfStepsHasTheKeyThatItAlwaysHad) {
   EXPECT_TRUE(read_labels(to_json(by_margin), case_key(by_margin), read));
 }
 
+TEST(RunCase, NodesThatAreNotStatedAreOneAndKept) {
+  EXPECT_EQ(case_key(RunCase{}).find("nodes_not_stated"), std::string::npos);
+  RunCase unplaced = unusual_case();
+  set_unplaced(unplaced, 8);
+  EXPECT_EQ(run_case_from_json(to_json(unplaced)), unplaced);
+  EXPECT_EQ(unplaced.world_size(), 8);
+  EXPECT_FALSE(baseline_case(unplaced).nodes_not_stated);
+  unplaced.nodes = 2;
+  EXPECT_THROW(run_case_from_json(to_json(unplaced)), Error);
+}
+
 TEST(RunCase, AWindowIsKeptAndIsNoneByDefault) {
   for (const char* field : {"skip", "measure", "duration_s", "after"})
     EXPECT_EQ(case_key(RunCase{}).find(field), std::string::npos);

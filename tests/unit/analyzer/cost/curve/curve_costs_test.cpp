@@ -56,7 +56,7 @@ TEST_F(CurveCost, MeasuredAndPredictedSizesAreOffersWithIntervals) {
   ASSERT_TRUE(offers[1].interval);
   EXPECT_TRUE(contains(offers[1].interval->method, "Student's t over 3 runs"));
   EXPECT_EQ(offers[3].label, "8 x Standard_ND96asr_v4, 64 GPUs, predicted");
-  EXPECT_EQ(offers[3].nodes, 8);
+  EXPECT_EQ(*offers[3].nodes, 8);
   EXPECT_TRUE(offers[3].provenance.has(Provenance::kPredicted));
   const CostOptions wanted = costs(1e9, 24);
   const CostTable table = cost_table(offers, catalogue_, wanted);
@@ -71,11 +71,11 @@ TEST_F(CurveCost, MeasuredAndPredictedSizesAreOffersWithIntervals) {
 TEST_F(CurveCost, TheFewestNodesForADeadline) {
   const double one_node_h = 1e9 / curve().rows[0].samples_per_s / kSecondsAnHour;
   const NodesInTime in_two = nodes_in_time(curve(), catalogue_, costs(1e9, one_node_h / 1.9));
-  EXPECT_EQ(in_two.expected->offer.nodes, 2);
-  EXPECT_EQ(in_two.assured->offer.nodes, 2);
+  EXPECT_EQ(*in_two.expected->offer.nodes, 2);
+  EXPECT_EQ(*in_two.assured->offer.nodes, 2);
   const NodesInTime predicted = nodes_in_time(curve(), catalogue_, costs(1e9, one_node_h / 6.5));
-  EXPECT_EQ(predicted.expected->offer.nodes, 7) << "between measured sizes and twice the largest";
-  EXPECT_GE(predicted.assured->offer.nodes, predicted.expected->offer.nodes);
+  EXPECT_EQ(*predicted.expected->offer.nodes, 7) << "between measured sizes and twice the largest";
+  EXPECT_GE(*predicted.assured->offer.nodes, *predicted.expected->offer.nodes);
   EXPECT_LE(predicted.assured->hours_interval->high, one_node_h / 6.5);
   const NodesInTime never = nodes_in_time(curve(), catalogue_, costs(1e9, one_node_h / 1e4));
   EXPECT_TRUE(contains(never.expected.reason(), "not with up to 64 nodes"));
@@ -84,10 +84,10 @@ TEST_F(CurveCost, TheFewestNodesForADeadline) {
 
 TEST_F(CurveCost, InterruptionsCountIntoTheDeadline) {
   CostOptions wanted = costs(1e9, 1e9 / curve().rows[0].samples_per_s / kSecondsAnHour * 1.001);
-  EXPECT_EQ(nodes_in_time(curve(), catalogue_, wanted).expected->offer.nodes, 1);
+  EXPECT_EQ(*nodes_in_time(curve(), catalogue_, wanted).expected->offer.nodes, 1);
   wanted.node_mtbf_h = 10;
   const NodesInTime answer = nodes_in_time(curve(), catalogue_, wanted);
-  EXPECT_EQ(answer.expected->offer.nodes, 2);
+  EXPECT_EQ(*answer.expected->offer.nodes, 2);
   EXPECT_GT(answer.expected->checkpoints.interval_s, 0);
 }
 

@@ -169,6 +169,8 @@ TEST(NcclTests, FilesThatSayTooLittle) {
       read_nccl_tests("# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
                       "8 2 float sum -1 1 1 1 0 1 1 1 0\n",
                       "out.txt", all_reduce()));
+  EXPECT_ERROR(ErrorCode::kBadInput, "line 1: the header of the table has no columns \"time\", \"algbw\"",
+               read_nccl_tests("# size count type time time\n8 2 float 1 1\n", "out.txt", all_reduce()));
   EXPECT_ERROR(ErrorCode::kBadInput, "out.json: this is not valid JSON",
                read_nccl_tests("{\"results\": [", "out.json", {}));
   for (const char* size : {"1e999", "-1e999"}) {
@@ -187,8 +189,8 @@ TEST(NcclTests, NodesThatAFileDoesNotNameAreNotSaid) {
   options.ranks = 8;
   const auto runs = read_nccl_tests("# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n8 2 float sum -1 1 0.1 0.1 0 1 0.1 0.1 0\n",
                                     "out.txt", options);
-  EXPECT_EQ(runs.at(0).run.environment.facts.at("import.nodes"), "not said");
-  EXPECT_FALSE(read_nccl_tests(kText, "out.txt", all_reduce()).at(0).run.environment.facts.contains("import.nodes"));
+  EXPECT_TRUE(runs.at(0).run.run_case.nodes_not_stated);
+  EXPECT_FALSE(read_nccl_tests(kText, "out.txt", all_reduce()).at(0).run.run_case.nodes_not_stated);
 }
 
 TEST(NcclTests, DeepValuesAreNamedByTheirType) {

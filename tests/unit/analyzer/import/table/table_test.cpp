@@ -220,8 +220,9 @@ TEST(Table, ModelParallelGpusShareTheBatchOfOneCopy) {
 }
 
 TEST(Table, NodesThatATableDoesNotSayAreNotSaid) {
-  EXPECT_EQ(read("gpus,throughput\n8,100\n")[0].run.environment.facts.at("import.nodes"), "not said");
-  EXPECT_EQ(read("gpus,nodes,throughput\n8,1,100\n")[0].run.environment.facts.count("import.nodes"), 0u);
+  EXPECT_TRUE(read("gpus,throughput\n8,100\n")[0].run.run_case.nodes_not_stated);
+  EXPECT_FALSE(read("gpus,nodes,throughput\n8,1,100\n")[0].run.run_case.nodes_not_stated);
+  EXPECT_FALSE(read("gpus,throughput\n1,100\n")[0].run.run_case.nodes_not_stated) << "a single GPU is on one node";
 }
 
 TEST(Table, AMalformedRowIsNamedByLineAndColumn) {
