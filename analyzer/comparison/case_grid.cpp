@@ -152,7 +152,7 @@ std::vector<GroupCell> group_cells(std::vector<RunSummary> summaries, const std:
   order_values(cells, field, reference, values);
   add_variants(cells, field);
   const auto order = [&](const GroupCell& cell) {
-    return std::tuple(std::string_view(cell.curve), cell.run_case().world_size(), cell.run_case().nodes,
+    return std::tuple(std::string_view(cell.curve), cell.run_case().world_size(), cell.run_case().nodes, cell.run_case().nodes_not_stated,
                       std::find(values.begin(), values.end(), cell.value) - values.begin());
   };
   std::stable_sort(cells.begin(), cells.end(),

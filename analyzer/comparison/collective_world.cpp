@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/collectives/communicator_label.h"
+#include "analyzer/run/gpu_count.h"
 #include "analyzer/run/usable_runs.h"
 #include "core/run_case/program_case.h"
 
@@ -19,7 +20,7 @@ using Worlds = std::span<const CollectiveWorld>;
 using TextOf = std::function<std::string(const CollectiveWorld&)>;
 
 std::string shape_of(const CollectiveWorld& world) {
-  if (world.nodes == 0) return "nodes not stated";
+  if (world.nodes == 0) return gpus(world.gpus_per_node);
   return fmt::format("{} × {}", world.nodes, world.gpus_per_node);
 }
 

@@ -12,8 +12,9 @@ namespace ddbench::analyzer {
 struct ClusterShape {
   int nodes = 1;
   int gpus_per_node = 1;
+  bool nodes_not_stated = false;  ///< as of a case: counted as one node, and equal to one
   double gpus() const noexcept { return static_cast<double>(nodes) * gpus_per_node; }
-  friend bool operator==(const ClusterShape&, const ClusterShape&) = default;
+  friend bool operator==(const ClusterShape& a, const ClusterShape& b) { return a.nodes == b.nodes && a.gpus_per_node == b.gpus_per_node; }
 };
 
 /// What the runs of one size reached.

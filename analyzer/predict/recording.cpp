@@ -109,7 +109,7 @@ class Recorder {
         detail_(detail) {
     result_.run = run.id;
     result_.strategy = run.run_case.strategy;
-    result_.shape = {run.run_case.nodes, run.run_case.gpus_per_node};
+    result_.shape = {run.run_case.nodes, run.run_case.gpus_per_node, run.run_case.nodes_not_stated};
     result_.conversion = conversion_of(run);
     result_.gradient_bytes = gradient_bytes_of(run);
     set_samples(run);

@@ -118,6 +118,7 @@ Measured<Waterfall> waterfall_of(const CaseFigures& reference, const CaseFigures
 
 Measured<Metric> serial_fraction_of(const CaseFigures& reference, const CaseFigures& here,
                                     const CaseEfficiency& result) {
+  if (!has_known_batch(here.run_case)) return Measured<Metric>::missing("the batch is not known, nor whether the work stays fixed");
   if (here.run_case.scaling == ScalingMode::kWeak) return Measured<Metric>::missing("weak scaling");
   if (here.runs == reference.runs) return Measured<Metric>::missing(kItself);
   if (result.n <= 1) {

@@ -95,6 +95,10 @@ bool may_vary(const std::string& name, FieldRole role, const VariedFields& varie
 
 CaseFields run_fields(const store::RunRecord& run) {
   CaseFields fields = case_fields(run.run_case);
+  if (run.run_case.nodes_not_stated && run.run_case.gpus_per_node > 1) {
+    fields["nodes"] = {"", FieldRole::kScale};
+    fields["gpus_per_node"] = {fmt::format("{} or fewer", run.run_case.gpus_per_node), FieldRole::kScale};
+  }
   add_record_fields(run, fields);
   add_script_fields(run, fields);
   forgive_older_imports(run.run_case, fields);
@@ -139,7 +143,10 @@ std::string fields_instead_of(std::string_view name) {
 }
 
 bool applies(const store::RunRecord& run, std::string_view field) {
-  if (field == "link" || field == "requested_network" || field == "network") return run.run_case.nodes > 1 || run.run_case.nodes_not_stated;
+  // Where the nodes are not stated, a link that is not set is no difference: there may be none.
+  if (run.run_case.nodes_not_stated && field == "link") return !run.run_case.link.empty();
+  if (run.run_case.nodes_not_stated && field == "network") return !run.environment.network.empty();
+  if (field == "link" || field == "requested_network" || field == "network") return run.run_case.nodes > 1;
   if (field == "batch_per_gpu") return run.run_case.scaling == ScalingMode::kWeak;
   if (field == "global_batch") return run.run_case.scaling == ScalingMode::kStrong;
   if (field.starts_with(kScriptPrefix))
@@ -151,6 +158,7 @@ bool has_meaning(const RunCase& run_case, ProvenanceSet provenance, std::string_
   const bool is_imported = provenance.has(Provenance::kImported);
   if (field == "batch_per_gpu" || field == "global_batch") return has_known_batch(run_case);
   if (field == "nodes" || field == "gpus_per_node") return !run_case.nodes_not_stated;
+  if (field == "scaling" && !has_known_batch(run_case)) return false;  // nor is what stays fixed when the world grows
   if (is_reference(run_case) && !is_imported) return true;
   // Imported cases leave these empty where they are not known, as programs do.
   if (holds(kOfTraining, field)) return is_training(run_case);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,10 +26,10 @@ std::string counted(const std::map<std::string, int>& values) {
 }
 
 /// By size, the SKUs of its runs.
-std::map<std::pair<int, int>, std::set<std::string>> skus_by_size(std::span<const store::RunRecord> runs) {
-  std::map<std::pair<int, int>, std::set<std::string>> skus;
+std::map<std::tuple<int, int, bool>, std::set<std::string>> skus_by_size(std::span<const store::RunRecord> runs) {
+  std::map<std::tuple<int, int, bool>, std::set<std::string>> skus;
   for (const store::RunRecord& run : runs)
-    skus[{run.run_case.world_size(), run.run_case.nodes}].insert(run.run_case.sku);
+    skus[{run.run_case.world_size(), run.run_case.nodes, run.run_case.nodes_not_stated}].insert(run.run_case.sku);
   return skus;
 }
 
@@ -46,7 +47,7 @@ VariedFields within_curve(std::span<const store::RunRecord> runs) {
 std::string several_skus(std::span<const store::RunRecord> runs) {
   std::map<std::string, std::set<int>> sizes;
   for (const auto& [size, skus] : skus_by_size(runs)) {
-    for (const std::string& sku : skus) sizes[sku].insert(size.first);
+    for (const std::string& sku : skus) sizes[sku].insert(std::get<0>(size));
   }
   if (sizes.size() < 2) return {};
   std::vector<std::string> parts;

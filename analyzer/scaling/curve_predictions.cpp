@@ -39,7 +39,7 @@ std::string in_words(const AskedSize& size) {
 ClusterShape shape_of(const ScalingCurve& curve, const AskedSize& size, bool one_tier) {
   if (size.gpus_per_node > 0) return {size.nodes_or_gpus, size.gpus_per_node};
   const int gpus = size.nodes_or_gpus;
-  if (one_tier) return {1, gpus};
+  if (one_tier) return {1, gpus, curve.rows.back().run_case.nodes_not_stated};
   const int per_node = gpus_of_a_node(curve);
   if (gpus <= per_node) return {1, gpus};
   if (gpus % per_node != 0) {
@@ -55,7 +55,7 @@ std::vector<SizeRate> sizes_of(const ScalingCurve& curve) {
   std::vector<SizeRate> sizes;
   for (const CurveRow& row : curve.rows) {
     SizeRate size;
-    size.shape = {row.run_case.nodes, row.run_case.gpus_per_node};
+    size.shape = {row.run_case.nodes, row.run_case.gpus_per_node, row.run_case.nodes_not_stated};
     size.batch_per_gpu = static_cast<double>(row.run_case.global_batch()) / row.world_size;
     size.samples_per_s = row.run_samples_per_s;
     sizes.push_back(std::move(size));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/rate/checkpoint_times.h"
@@ -34,9 +35,9 @@ Measured<double> measured_share_of(const SizeGroup& group) {
 
 std::vector<SizeGroup> group_by_size(const store::RunStore& store, std::span<const store::RunRecord> runs,
                                      std::vector<std::string>& notes) {
-  std::map<std::pair<int, int>, SizeGroup> groups;
+  std::map<std::tuple<int, int, bool>, SizeGroup> groups;
   const auto group_of = [&](const store::RunRecord& run) -> SizeGroup& {
-    return groups[{run.run_case.world_size(), run.run_case.nodes}];
+    return groups[{run.run_case.world_size(), run.run_case.nodes, run.run_case.nodes_not_stated}];
   };
   for (const store::RunRecord& run : runs) group_of(run).runs.push_back(run);
   for (RunSummary& summary : usable_summaries(store, runs, Figures::kRate, notes)) {

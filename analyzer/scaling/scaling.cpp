@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/run/case_figures.h"
@@ -64,8 +65,8 @@ std::vector<Repetitions> group_by_case(const store::RunStore& store,
     group->runs.push_back(summarize(store, run.id));
   }
   std::stable_sort(groups.begin(), groups.end(), [](const Repetitions& a, const Repetitions& b) {
-    return std::pair(a.run_case().world_size(), a.run_case().nodes) <
-           std::pair(b.run_case().world_size(), b.run_case().nodes);
+    const auto size_of = [](const RunCase& run_case) { return std::tuple(run_case.world_size(), run_case.nodes, run_case.nodes_not_stated); };
+    return size_of(a.run_case()) < size_of(b.run_case());
   });
   return groups;
 }

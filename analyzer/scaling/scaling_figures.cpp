@@ -79,7 +79,7 @@ Figure waterfall_figure(const ScalingTable& table, const ScalingRow& row) {
 
 Figure scaling_efficiency(const ScalingTable& table) {
   Figure figure;
-  figure.title = fmt::format("Efficiency ({})", kind_of_scaling(table));
+  figure.title = with_kind_of_scaling("Efficiency", table);
   figure.x = {"GPUs", "1", true};
   figure.y = {"efficiency against " + table.baseline, "%"};
   figure.notes = table.notes;

@@ -93,6 +93,11 @@ std::string kind_of_scaling(const ScalingTable& table) {
   return kind_of_scaling(table.mode, table.rows.empty() ? RunCase{} : table.rows.front().run_case);
 }
 
+std::string with_kind_of_scaling(const std::string& title, const ScalingTable& table) {
+  const std::string kind = kind_of_scaling(table);
+  return kind == "scaling" ? title : fmt::format("{} ({})", title, kind);
+}
+
 std::string in_words(ProvenanceSet provenance) {
   std::string words;
   for (const std::string_view name : provenance.names())

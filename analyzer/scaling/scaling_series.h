@@ -22,6 +22,8 @@ std::vector<RowSeries> series_of_rows(const ScalingTable& table);
 /// "weak scaling"; "scaling" where the batch of `first`, the first case, is not known, and so neither is what stays fixed.
 std::string kind_of_scaling(ScalingMode mode, const RunCase& first);
 std::string kind_of_scaling(const ScalingTable& table);
+/// "Speedup (weak scaling)", "Speedup" where that is not known.
+std::string with_kind_of_scaling(const std::string& title, const ScalingTable& table);
 
 std::string in_words(ProvenanceSet provenance);  ///< "measured, oversubscribed"
 

@@ -49,7 +49,7 @@ CasePartition partition_of(const ScalingRow& row, std::span<const RunSummary> ru
 
 Figure speedup_figure(const ScalingTable& table) {
   Figure figure;
-  figure.title = fmt::format("Speedup ({})", kind_of_scaling(table));
+  figure.title = with_kind_of_scaling("Speedup", table);
   figure.x = {"GPUs", "1", true};
   figure.y = {"speedup against " + table.baseline, "1", true};
   figure.notes = table.notes;

@@ -87,7 +87,7 @@ bool is_predictable(const analyzer::StepRecording& step, const analyzer::Collect
 }
 
 std::string prediction_options(const analyzer::StepRecording& step, const store::RunRecord& run) {
-  if (run.run_case.world_size() < 2 || run.run_case.nodes > kMostNodes) return {};
+  if (run.run_case.world_size() < 2 || run.run_case.nodes > kMostNodes || run.run_case.nodes_not_stated) return {};
   const int nodes = 2 * run.run_case.nodes;
   const analyzer::ClusterShape shape{nodes, run.run_case.gpus_per_node};
   analyzer::CollectiveCosts costs;

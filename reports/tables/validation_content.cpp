@@ -70,7 +70,7 @@ DataTable validation_data(const ValidationReport& report) {
     const analyzer::ReplayedSize& replay = report.replays[i];
     const double unit = report.counts_samples ? 1 : law.shape.gpus();
     std::vector<DataCell> row = {
-        value_cell(law.shape.gpus(), fmt::format("{} x {}", law.shape.nodes, law.shape.gpus_per_node)),
+        value_cell(law.shape.gpus(), law.shape.nodes_not_stated ? gpus_in_words(static_cast<int>(law.shape.gpus())) : fmt::format("{} x {}", law.shape.nodes, law.shape.gpus_per_node)),
         value_cell(law.samples_per_s / unit, number(law.samples_per_s / unit, 4), CellTone::kStrong)};
     const bool known = law.predicted && law.predicted->interval;
     add_cells(law.predicted ? law.predicted->throughput : 0, known ? &law.predicted->interval->interval : nullptr,

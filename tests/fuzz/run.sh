@@ -63,7 +63,7 @@ fuzz() {
   trap - TERM INT
   local found
   for found in build/fuzz/findings/"$target"-timeout-* build/fuzz/findings/"$target"-slow-unit-*; do
-    if [[ -e $found ]] && ! is_slow "$target" "$found"; then rm "$found"; fi
+    if [[ -e $found && " ${before[*]} " != *" $found "* ]] && ! is_slow "$target" "$found"; then rm "$found"; fi
   done
   local after=(build/fuzz/findings/"$target"-*)
   local new=$((${#after[@]} - ${#before[@]}))

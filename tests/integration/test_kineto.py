@@ -211,7 +211,7 @@ def test_which_ranks_share_a_node_is_known_or_said_to_be_unknown(bench, tmp_path
     shown = bench.ok("show", run["run"]).stdout
     assert "2 ranks, GPUs per node not known" in shown
     assert "1 node" not in shown
-    bench.ok("db", "prune", "--where", "nodes=1", "--yes")
+    bench.ok("db", "prune", "--where", "nodes_not_stated=true", "--yes")
     run = imported(bench, tmp_path, "--gpus-per-node", "1")
     assert run["placement_known"] and "2 nodes × 1 GPU = 2 ranks" in bench.ok("show", run["run"]).stdout
     refused = bench("import", "kineto", tmp_path, "--gpus-per-node", "3")

@@ -41,8 +41,7 @@ Offer offer_of(const CurveRow& row) {
 Offer offer_of(const Prediction& prediction, const CurveRow& largest) {
   Offer offer;
   offer.sku = largest.run_case.sku;
-  offer.nodes = nodes_to_rent(largest.run_case);
-  if (offer.nodes) offer.nodes = prediction.shape.nodes;
+  offer.nodes = prediction.shape.nodes_not_stated ? nodes_to_rent(largest.run_case) : Measured<int>(prediction.shape.nodes);
   offer.gpus = static_cast<int>(prediction.n);
   offer.label = label_of(offer.nodes, offer.gpus, offer.sku);
   offer.label += prediction.extrapolated ? ", EXTRAPOLATED" : ", predicted";
@@ -58,7 +57,7 @@ Offer offer_of_nodes(const ScalingCurve& curve, int nodes, bool one_tier) {
   const CurveRow& largest = curve.rows.back();
   const int gpus = largest.run_case.gpus_per_node;
   for (const CurveRow& row : curve.rows) {
-    if (row.run_case.nodes == nodes && row.run_case.gpus_per_node == gpus) return offer_of(row);
+    if (row.run_case.nodes == nodes && row.run_case.gpus_per_node == gpus && !row.run_case.nodes_not_stated) return offer_of(row);
   }
   CurveOptions options;
   options.one_tier = one_tier;
@@ -107,6 +106,10 @@ NodesInTime nodes_in_time(const ScalingCurve& curve, const SkuCatalogue& catalog
       if (nodes < largest.run_case.nodes) continue;  // smaller than what was measured: perhaps without a path to it
       reason = error.message();
       break;
+    }
+    if (!row->hours) {
+      reason = row->hours.reason();
+      continue;
     }
     tried = nodes;
     shortest_h = shortest_h > 0 ? std::min(shortest_h, *row->hours) : *row->hours;

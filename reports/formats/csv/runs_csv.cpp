@@ -76,7 +76,7 @@ void add_case(const store::RunRecord& run, Row& row) {
   row.add(run_case.nodes_not_stated ? "" : std::to_string(run_case.nodes));
   row.add(run_case.nodes_not_stated ? "" : std::to_string(run_case.gpus_per_node));
   row.add_number(run_case.world_size());
-  row.add(to_string(run_case.scaling));
+  row.add(has_known_batch(run_case) ? to_string(run_case.scaling) : "");
   row.add(has_known_batch(run_case) ? std::to_string(run_case.batch_per_gpu) : "");
   row.add(has_known_batch(run_case) ? std::to_string(run_case.global_batch()) : "");
   const auto known = [&](const char* field) { return analyzer::has_meaning(run_case, run.provenance, field); };

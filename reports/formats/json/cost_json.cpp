@@ -1,5 +1,7 @@
 #include "reports/formats/json/cost_json.h"
 
+#include <cmath>
+
 #include "reports/formats/json/interval_json.h"
 
 namespace ddbench::reports {
@@ -17,7 +19,8 @@ Json cost_json(const analyzer::CostRow& row) {
   json["usd"] = missing.value("usd", row.usd);
   json["usd_interval"] = interval_json(row.usd_interval, "usd_interval", missing);
   json["checkpoint_interval_s"] = row.checkpoints.interval_s;
-  json["expected_time_factor"] = row.checkpoints.time_factor;
+  const double factor = row.checkpoints.time_factor;
+  json["expected_time_factor"] = std::isfinite(factor) ? Json(factor) : missing.null("expected_time_factor", row.usd_per_h.reason());
   json["meets_deadline"] = row.meets_deadline;
   json["on_pareto_front"] = row.on_front;
   json["price_note"] = row.price_note;

@@ -77,8 +77,8 @@ Json prediction_json(const ScalingCurve& curve, const analyzer::Prediction& pred
                {"ci_high", nullptr},
                {"efficiency", curve.speedup_of(prediction.throughput) * curve.baseline_gpus / prediction.n},
                {"extrapolated", prediction.extrapolated},
-               {"nodes", prediction.shape.nodes},
-               {"gpus_per_node", prediction.shape.gpus_per_node},
+               {"nodes", placed_json(prediction.shape, prediction.shape.nodes)},
+               {"gpus_per_node", placed_json(prediction.shape, prediction.shape.gpus_per_node)},
                {"models", Json::array()}};
   for (const analyzer::SizeModel& model : prediction.models) {
     json["models"].push_back({{"name", model.name},
@@ -127,7 +127,7 @@ void append(const std::vector<std::string>& notes, Json& list) {
 std::string curve_json(const ScalingCurve& curve, const analyzer::CurveCosts& costs) {
   MissingReasons missing;
   Json json = {{"schema_version", kJsonSchemaVersion},
-               {"scaling", std::string(to_string(curve.mode))},
+               {"scaling", scaling_mode_json(curve.rows.front().run_case, curve.mode)},
                {"baseline", curve.baseline},
                {"baseline_gpus", curve.baseline_gpus},
                {"rows", Json::array()}};

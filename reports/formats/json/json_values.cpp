@@ -59,8 +59,8 @@ Json samples_json(const RunCase& run_case, std::int64_t samples) {
   return has_known_batch(run_case) ? Json(samples) : Json(nullptr);
 }
 
-Json placed_json(const RunCase& run_case, int count) {
-  return run_case.nodes_not_stated ? Json(nullptr) : Json(count);
+Json scaling_mode_json(const RunCase& run_case, ScalingMode mode) {
+  return has_known_batch(run_case) ? Json(to_string(mode)) : Json(nullptr);
 }
 
 Json names_json(ProvenanceSet provenance) {

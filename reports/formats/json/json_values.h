@@ -44,8 +44,14 @@ Json nulls_like(Json object);
 /// `samples`, a batch of the case; null if it is not known (has_known_batch).
 Json samples_json(const RunCase& run_case, std::int64_t samples);
 
-/// `count`, nodes or GPUs of each; null where the case does not state how its ranks sit on nodes.
-Json placed_json(const RunCase& run_case, int count);
+/// `count`, nodes or GPUs of each; null where the case, or the shape, does not state how its ranks sit on nodes.
+template <typename Placement>
+Json placed_json(const Placement& placement, int count) {
+  return placement.nodes_not_stated ? Json(nullptr) : Json(count);
+}
+
+/// "weak", "strong"; null where the batch of the case is not known, and so neither is what stays fixed.
+Json scaling_mode_json(const RunCase& run_case, ScalingMode mode);
 
 Json names_json(ProvenanceSet provenance);
 /// "2026-11-21T00:19:05Z"; null for 0.

@@ -59,7 +59,7 @@ Json best_object(const analyzer::BestSetting& best) {
 std::string scaling_json(const analyzer::ScalingTable& table) {
   Json json = {{"schema_version", kJsonSchemaVersion},
                {"sweep_id", table.sweep_id},
-               {"scaling", std::string(to_string(table.mode))},
+               {"scaling", table.rows.empty() ? Json(to_string(table.mode)) : scaling_mode_json(table.rows.front().run_case, table.mode)},
                {"baseline", table.baseline},
                {"rows", Json::array()},
                {"notes", table.notes}};

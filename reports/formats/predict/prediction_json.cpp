@@ -56,8 +56,8 @@ Json path_of(const Measured<analyzer::CriticalPath>& path) {
 std::string prediction_json(const PredictionReport& report) {
   Json json = {{"schema_version", kJsonSchemaVersion},
                {"run", report.run},
-               {"nodes", report.recorded.nodes},
-               {"gpus_per_node", report.recorded.gpus_per_node},
+               {"nodes", placed_json(report.recorded, report.recorded.nodes)},
+               {"gpus_per_node", placed_json(report.recorded, report.recorded.gpus_per_node)},
                {"recorded_step_time_ns", report.recorded_step_ns},
                {"recorded_samples_per_s", report.counts_samples ? Json(report.recorded_samples_per_s) : Json(nullptr)},
                {"replay_over_recorded", report.replay_ratio},

@@ -36,8 +36,8 @@ std::string validation_json(const ValidationReport& report) {
     const analyzer::ValidatedSize& law = report.laws[i];
     const analyzer::ReplayedSize& replay = report.replays[i];
     const double unit = report.counts_samples ? 1 : law.shape.gpus();
-    Json entry = {{"nodes", law.shape.nodes},
-                  {"gpus_per_node", law.shape.gpus_per_node},
+    Json entry = {{"nodes", placed_json(law.shape, law.shape.nodes)},
+                  {"gpus_per_node", placed_json(law.shape, law.shape.gpus_per_node)},
                   {"samples_per_s", report.counts_samples ? Json(law.samples_per_s) : Json(nullptr)},
                   {"steps_per_s", report.counts_samples ? Json(nullptr) : Json(law.samples_per_s / unit)},
                   {"replay", Json::object()}};
