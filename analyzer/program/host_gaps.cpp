@@ -1,4 +1,5 @@
 #include "analyzer/program/host_gaps.h"
+#include "core/span_limits.h"
 
 #include <algorithm>
 
@@ -47,7 +48,7 @@ std::array<std::int64_t, 4> host_gaps(std::span<const Span> spans, const std::ve
                                       const ProgramWindows& steps, std::size_t first_counted) {
   std::array<std::int64_t, 4> ns{};
   const auto add = [&](HostGap gap, std::int64_t begin_ns, std::int64_t end_ns) {
-    if (end_ns > begin_ns) ns[static_cast<std::size_t>(gap)] += end_ns - begin_ns;
+    if (end_ns > begin_ns) ns[static_cast<std::size_t>(gap)] = add_ns(ns[static_cast<std::size_t>(gap)], end_ns - begin_ns);
   };
   auto first = phases.begin();
   for (const ProgramWindow& gap : open_windows(spans, steps, first_counted)) {

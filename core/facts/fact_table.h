@@ -204,8 +204,6 @@ inline constexpr auto kFactTable = std::to_array<FactSpec>({
     {"import.folder", kText, kThisRun, "", "folder whose spools were imported"},
     {"import.line", kInteger, kThisRun, "", "line of the imported file"},
     {"import.mean_of_steps", kInteger, kThisRun, "", "steps that a row of an imported log is the mean of, if several"},
-    {"import.nodes", kText, kThisRun, "",
-     "of imports of earlier versions: \"not said\" where a case of today has nodes_not_stated"},
     {"import.sample_unit", kText, kThisRun, "", "what an imported run calls a sample"},
     {"import.samples_per_s", kReal, kThisRun, "1/s", "the throughput of an imported run whose step time is not known"},
     {"import.samples_per_step", kReal, kThisRun, "", "samples of a step of an imported run, by its step time and its throughput", "{:.12g}"},

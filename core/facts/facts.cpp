@@ -13,6 +13,8 @@ constexpr std::string_view kCounted = "counted.";
 constexpr std::int64_t kEndOfIntegers = std::int64_t{1} << 62;
 constexpr std::array<std::string_view, 2> kReasonPrefixes{"unknown: ", "not measured: "};
 
+constexpr std::size_t kLongestKey = 512;  // keys come from outside, too: patterns with two "*" try each pair of places
+
 /// Each "*" matches one or more characters.
 bool matches(std::string_view pattern, std::string_view key) {
   const std::size_t star = pattern.find('*');
@@ -26,6 +28,7 @@ bool matches(std::string_view pattern, std::string_view key) {
 }
 
 const FactSpec* find_plain(std::string_view key) noexcept {
+  if (key.size() > kLongestKey) return nullptr;
   for (const FactSpec& spec : kFactTable) {
     if (spec.key == key) return &spec;
   }

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "core/error.h"
+#include "core/library_error/outside_json.h"
 
 namespace ddbench {
 namespace {
@@ -62,6 +63,7 @@ CaseFields case_fields(const RunCase& run_case) {
 }
 
 CaseFields case_fields_from_json(std::string_view text) {
+  check_outside_json(text);
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) throw Error(ErrorCode::kBadInput, "a case cannot be read: it is no JSON object");
   CaseFields fields;

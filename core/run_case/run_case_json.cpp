@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/library_error/outside_json.h"
 #include "core/run_case/case_fields.h"
 #include "core/run_case/run_case.h"
 #include "core/run_case/run_case_hash.h"
@@ -155,6 +156,7 @@ bool read_labels(std::string_view json, std::string_view key, RunCase& run_case)
 
 RunCase run_case_from_json(std::string_view text) {
   RunCase run_case;
+  check_outside_json(text);
   try {
     const Json json = Json::parse(text);
     std::size_t known = 0;

@@ -34,6 +34,10 @@ std::int64_t gathered_values_bytes(const RunCase& run_case) {
 }  // namespace
 
 void check_supported(const RunCase& run_case) {
+  if (run_case.batch_per_gpu / run_case.accumulate > kLargestMicroBatch) {
+    throw Error(ErrorCode::kBadInput, fmt::format("batch-per-gpu is {}, but the engine computes at most {} samples at a time (--accumulate)",
+                                                  run_case.batch_per_gpu, kLargestMicroBatch));
+  }
   workload::activation_type(run_case.precision);
   check_optimizer(run_case.optimizer);
   check_strategy(run_case);

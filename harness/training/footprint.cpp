@@ -19,7 +19,6 @@ namespace {
 
 using device::MemoryUse;
 
-constexpr std::int64_t kLargestBatch = std::int64_t{1} << 24;
 /// Ranks that may differ: the first ones serve parameters or own the fuller shards.
 constexpr int kMostDistinctRanks = 256;
 
@@ -89,7 +88,7 @@ std::int64_t largest_batch(const RunCase& run_case, std::int64_t bytes) {
   };
   std::int64_t fitting = 0;
   std::int64_t too_large = 1;
-  const std::int64_t bound = kLargestBatch / run_case.accumulate + 1;
+  const std::int64_t bound = kLargestMicroBatch / run_case.accumulate + 1;
   while (too_large < bound && fits_with(too_large)) {
     fitting = too_large;
     too_large = std::min(too_large * 2, bound);

@@ -9,6 +9,9 @@
 
 namespace ddbench::ddp {
 
+/// Samples that a rank computes at a time: sums of bytes do not overflow with as many.
+inline constexpr std::int64_t kLargestMicroBatch = std::int64_t{1} << 24;
+
 /// What the engine allocates on a rank's device, by the sizes of its tensors: exact but for kWorkspace, which the
 /// operators choose and which is 0 here, and for kOther, some numbers. Throws Error{kBadInput} as check_supported.
 device::MemoryByUse footprint(const RunCase& run_case, int rank);

@@ -45,7 +45,7 @@ std::uint8_t* BufferPool::take_to_discard() noexcept try {
 
 bool BufferPool::is_used(const std::uint8_t* buffer) const noexcept {
   const std::lock_guard lock(mutex_);
-  return !discarded_.contains(buffer);
+  return std::any_of(all_.begin(), all_.end(), [&](const auto& own) { return reinterpret_cast<const std::uint8_t*>(own.get()) == buffer; });
 }
 
 void BufferPool::give_back(std::uint8_t* buffer) noexcept {

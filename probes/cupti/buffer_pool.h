@@ -24,9 +24,9 @@ class BufferPool {
   /// For a CUPTI that crashes when it is refused: a small buffer beyond the maximum, whose records are not
   /// used. Counted as refused; nullptr when there is no memory.
   std::uint8_t* take_to_discard() noexcept;
-  /// Whether its records are to be used.
+  /// Whether its records are to be used: not those of a buffer to discard, nor of one from before this pool.
   bool is_used(const std::uint8_t* buffer) const noexcept;
-  /// Zeroes it, which takes the caller some 0.5 ms.
+  /// Zeroes it, which takes the caller some 0.5 ms; frees one to discard; leaves others alone.
   void give_back(std::uint8_t* buffer) noexcept;
   std::uint64_t refused() const noexcept;
 

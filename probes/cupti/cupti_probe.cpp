@@ -147,7 +147,12 @@ CuptiProbe::CuptiProbe(host::Recorder& recorder)
     unavailable_ = "this process has a CUDA probe already";
     return;
   }
-  start();
+  try {
+    start();
+  } catch (const std::exception& error) {  // no thread, no memory: the program goes on without
+    cupti_.end();
+    unavailable_ = fmt::format("the recording of kernels cannot begin: {}", error.what());
+  }
   if (!unavailable_.empty()) active.store(nullptr);
 }
 

@@ -46,15 +46,19 @@ std::string known(const Facts& machine, const std::string& name) {
   return found == machine.end() || found->second.starts_with(kUnknown) ? "unknown" : found->second;
 }
 
+std::int64_t rounded_gib(std::int64_t bytes) {
+  constexpr std::int64_t kGib = std::int64_t{1} << 30;
+  return bytes / kGib + (bytes % kGib >= kGib / 2 ? 1 : 0);
+}
+
 /// One line each. Stored fingerprints are over this very text.
 std::string decisive_lines(const Facts& machine) {
   std::string lines = fmt::format("cpu {}\ncores {}\ngovernor {}\n", known(machine, "cpu.model"),
                                   known(machine, "cpu.cores"), known(machine, "governor"));
-  constexpr std::int64_t kGib = std::int64_t{1} << 30;
   const std::string bytes = known(machine, "memory.bytes");
   lines += bytes == "unknown"
                ? std::string("gib unknown\n")
-               : fmt::format("gib {}\n", (number_from<std::int64_t>(bytes).value_or(0) + kGib / 2) / kGib);
+               : fmt::format("gib {}\n", rounded_gib(number_from<std::int64_t>(bytes).value_or(0)));
   std::multiset<std::string> models;  // the bus decides the order, not the speed
   for (std::size_t i = 0; machine.contains(fmt::format("gpu.{}.model", i)); ++i) {
     models.insert(known(machine, fmt::format("gpu.{}.model", i)));

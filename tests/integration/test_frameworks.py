@@ -78,6 +78,10 @@ def test_contradictions_and_bad_files_name_their_fields(bench):
     assert all(word in said for word in ("train_batch_size is 64", "train_micro_batch_size_per_gpu 8", "2 ranks is 32"))
     assert "gradient_accumulation_steps" in refused("--accumulate", 4)
     assert "train_micro_batch_size_per_gpu" in refused("--global-batch", 64)
+    deep = bench.tmp / "deep.json"
+    deep.write_text('{"x":' + "[" * 200_000 + "]" * 200_000 + "}")
+    done = bench("run", "--gpus", 2, "--ds-config", deep)
+    assert done.returncode == 2 and "nested more than 64 levels" in done.stderr, done.stderr
     assert "overlap_comm" in refused("-S", "overlap=off")
     assert "from 0 to 3" in refused(zero_optimization={"stage": 4})
     assert "offload_optimizer.device is \"nvme\"" in refused(zero_optimization={"offload_optimizer": {"device": "nvme"}})

@@ -240,6 +240,13 @@ def test_output_of_a_program_per_node_is_labelled_by_node(bench):
     assert sorted(line for line in done.stderr.splitlines() if line.startswith("[")) == ["[node 0] 0", "[node 1] 1"]
 
 
+def test_a_line_that_is_too_long_is_shown_in_pieces(bench):
+    done = bench("run", "--gpus", 1, "--", sys.executable, "-c", "print('x' * 3_000_000); print('the end')")
+    shown = done.stdout + done.stderr
+    assert shown.count("xxxx") == 750_000, "all of it, once"
+    assert "[rank 0] the end" in shown
+
+
 def test_per_node_is_for_programs(bench):
     done = bench("run", "--nodes", 2, "--per-node")
     assert done.returncode == 2 and "--per-node" in done.stderr

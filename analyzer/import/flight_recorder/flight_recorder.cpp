@@ -42,7 +42,8 @@ std::map<int, fs::path> files_of(const fs::path& folder) {
   std::map<int, fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::optional<int> rank = rank_of(entry.path());
-    if (!rank || !entry.is_regular_file(error)) continue;
+    std::error_code not_a_file;
+    if (!rank || !entry.is_regular_file(not_a_file)) continue;
     if (*rank >= kMostRanks) refuse(entry.path(), fmt::format("its name says that it is of rank {}, and there are {} at most", *rank, kMostRanks));
     const auto [place, is_new] = files.try_emplace(*rank, entry.path());
     if (!is_new) refuse(entry.path(), fmt::format("it is of rank {}, and so is {}", *rank, place->second.string()));

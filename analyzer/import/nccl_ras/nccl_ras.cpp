@@ -118,7 +118,7 @@ int nodes_of(const RasCommunicator& communicator) {
                          !hosts.contains("");
   const auto nodes = static_cast<int>(hosts.size());
   const bool are_equal = std::all_of(hosts.begin(), hosts.end(),
-                                     [&](const auto& host) { return host.second * nodes == communicator.size; });
+                                     [&](const auto& host) { return std::int64_t{host.second} * nodes == communicator.size; });
   return all_known && are_equal ? nodes : 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "analyzer/import/nccl_tests/nccl_results.h"
 #include "core/error.h"
+#include "core/span_limits.h"
 
 namespace ddbench::imports {
 namespace {
@@ -58,7 +59,9 @@ class JsonReader {
     }
     // Some versions list only the first rank of each process.
     const auto listed = static_cast<std::int64_t>(ranks.size());
-    results_.ranks = static_cast<int>(first_of_processes ? listed * a_process : listed);
+    const std::int64_t all = first_of_processes ? listed * std::min<std::int64_t>(a_process, kMostRanks) : listed;
+    if (all > kMostRanks) fail(fmt::format("it has {} ranks, which are too many", all));
+    results_.ranks = static_cast<int>(all);
   }
 
   void read_result(const Json& result, const std::string& where) {

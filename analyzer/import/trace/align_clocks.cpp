@@ -10,6 +10,7 @@
 #include "analyzer/clocks/causal_clocks.h"
 #include "analyzer/clocks/clock_alignment.h"
 #include "core/run_case/records.h"
+#include "core/span_limits.h"
 
 namespace ddbench::imports {
 namespace {
@@ -69,6 +70,8 @@ bool has_clock_of_first(const TraceJob& job, std::size_t rank) {
   return !job.traces.front().clock.empty() && job.traces[rank].clock == job.traces.front().clock;
 }
 
+constexpr std::int64_t kMostOffset_ns = 2 * kLatest_ns;
+
 /// Approximate offsets for which collectives end at about the same time. Nothing for a rank that no
 /// collective connects to the first.
 std::vector<std::optional<std::int64_t>> rough_offsets(const Attendances& collectives, std::size_t ranks) {
@@ -81,9 +84,9 @@ std::vector<std::optional<std::int64_t>> rough_offsets(const Attendances& collec
       const auto known = std::find_if(attendance.begin(), attendance.end(),
                                       [&](const auto& rank) { return offsets[rank.rank].has_value(); });
       if (known == attendance.end()) continue;
-      const std::int64_t end_ns = known->end_ns + *offsets[known->rank];
+      const std::int64_t end_ns = add_ns(known->end_ns, *offsets[known->rank]);
       for (const analyzer::Attendance& rank : attendance) {
-        if (!offsets[rank.rank]) candidates[rank.rank].push_back(end_ns - rank.end_ns);
+        if (!offsets[rank.rank]) candidates[rank.rank].push_back(std::clamp(add_ns(end_ns, -rank.end_ns), -kMostOffset_ns, kMostOffset_ns));
       }
     }
     for (std::size_t rank = 0; rank < ranks; ++rank) {

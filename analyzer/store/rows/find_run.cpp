@@ -95,7 +95,9 @@ RunRecord find_run(const Database& database, std::string_view reference, const O
     const auto by_name = select_runs(database, "name = ?", {text}, 1, leave_out);
     if (!by_name.empty()) return by_name.front();
   }
-  return select_runs(database, "id = ?", {find_id(database, reference, leave_out)}, 1).front();
+  std::vector<RunRecord> found = select_runs(database, "id = ?", {find_id(database, reference, leave_out)}, 1);
+  if (found.empty()) throw_not_found(database, fmt::format("\"{}\" was removed meanwhile", text), leave_out);
+  return std::move(found.front());
 }
 
 }  // namespace ddbench::store

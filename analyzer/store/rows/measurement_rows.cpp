@@ -346,8 +346,9 @@ std::vector<RunRows> RunStore::rows(std::span<const RunId> ids) const {
   // Most runs of a store are read in one pass; a few of many one by one.
   std::vector<KeyRange> ranges;
   if (!places.empty()) ranges.push_back({places.begin()->first, places.rbegin()->first});
-  const auto extent = ranges.empty() ? 0 : ranges.front().last - ranges.front().first;
-  if (extent / 2 > static_cast<std::int64_t>(places.size())) {
+  const std::uint64_t extent =
+      ranges.empty() ? 0 : static_cast<std::uint64_t>(ranges.front().last) - static_cast<std::uint64_t>(ranges.front().first);
+  if (extent / 2 > places.size()) {
     ranges.clear();
     for (const auto& [key, rows] : places) ranges.push_back({key, key});
   }

@@ -58,6 +58,9 @@ NamedBaseline RunStore::add_baseline(std::string_view name, std::string_view ref
   for (const RunId& run : runs) impl_->run_key(run);
   Statement newest = database.prepare("SELECT max(version) FROM baseline WHERE name = ?");
   newest.bind(name).step();
+  constexpr std::int64_t kLastVersion = 1'000'000'000;
+  if (newest.integer(0) < 0 || newest.integer(0) >= kLastVersion)
+    throw Error(ErrorCode::kBadInput, fmt::format("the baseline \"{}\" has the version {}: no further one can be added", name, newest.integer(0)));
   baseline.version = static_cast<int>(newest.integer(0)) + 1;
   newest.reset();
   RowInsertion("INSERT", "baseline", {"name", "version", "created_wall_ns", "reference"})

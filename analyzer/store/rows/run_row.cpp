@@ -11,7 +11,6 @@
 #include "analyzer/store/rows/run_texts.h"
 #include "analyzer/store/sqlite/row_insertion.h"
 #include "core/error.h"
-#include "core/facts/facts.h"
 #include "core/span_limits.h"
 
 namespace ddbench::store {
@@ -86,8 +85,7 @@ RunRecord read_row(const Statement& statement, CaseCache& cases) {
   run.state = run_state_from(state);
   run.provenance = ProvenanceSet::from_bits(provenance);
   run.run_case = cases.case_of(case_json, key);
-  Json::parse(facts).get_to(environment.facts);
-  if (get_fact(environment.facts, fact_key<"import.nodes">) && run.run_case.nodes == 1) set_unplaced(run.run_case, run.run_case.gpus_per_node);
+  nlohmann::json::parse(facts).get_to(environment.facts);
   // A store may come from anybody, and `db check` names what was changed: here, sums of times must only be possible.
   for (std::int64_t* const wall_ns : {&run.started_wall_ns, &run.finished_wall_ns})
     *wall_ns = std::clamp<std::int64_t>(*wall_ns, 0, kLatestWall_ns);

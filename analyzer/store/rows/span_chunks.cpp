@@ -24,6 +24,8 @@ constexpr std::size_t kMostSpansAChunk = 16384;  // one segment of the codec
 // A chunk carries its table of tags, about 1 KB: a last chunk of fewer spans is filled up before a new one
 // begins.
 constexpr std::int64_t kSmallChunkSpans = 4096;
+constexpr std::int64_t kMostReserved = 4 << 20;
+constexpr std::int64_t kLastPosition = std::int64_t{1} << 62;
 
 constexpr const char* kAllChunks =
     "SELECT position, chunk FROM span_chunk WHERE run_key = ? AND rank = ? ORDER BY position";
@@ -122,6 +124,8 @@ void RunStore::append_spans(const RunId& id, int rank, std::span<const Span> spa
       "SELECT position, span_count, chunk FROM span_chunk WHERE run_key = ? AND rank = ? "
       "ORDER BY position DESC LIMIT 1");
   if (!spans.empty() && last.bind(key.run_key, key.rank).step()) {
+    if (last.integer(0) < 0 || last.integer(0) > kLastPosition)
+      throw Error(ErrorCode::kRunFailed, fmt::format("run {} has a chunk at position {}: nothing can be added to it", id, last.integer(0)));
     position = last.integer(0) + 1;
     if (last.integer(1) < kSmallChunkSpans) {
       --position;
@@ -138,15 +142,14 @@ void RunStore::append_spans(const RunId& id, int rank, std::span<const Span> spa
 }
 
 std::vector<Span> RunStore::spans(const RunId& id, int rank) const {
-  // Only a hint, and bounded by the number of rows whatever they say: runs are appended to while they are
-  // read.
+  // Only a hint, and bounded whatever rows say: runs are appended to while they are read.
   Statement count = impl_->database.prepare(fmt::format(
       "SELECT total(min(span_count, {})) FROM span_chunk WHERE run_key = ? AND rank = ?", kMostSpansAChunk));
   count.bind(impl_->run_key(id), rank).step();
   Statement chunks = impl_->database.prepare(kAllChunks);
   chunks.bind(impl_->run_key(id), rank);
   std::vector<Span> spans;
-  spans.reserve(static_cast<std::size_t>(std::max<std::int64_t>(0, count.integer(0))));
+  spans.reserve(static_cast<std::size_t>(std::clamp<std::int64_t>(count.integer(0), 0, kMostReserved)));
   while (chunks.step())
     decode_chunk(chunks.blob(1), chunk_title(id, rank, chunks.integer(0), file()), spans);
   return spans;
@@ -209,7 +212,7 @@ std::vector<Span> EncodedSpans::decode() const {
 std::uint32_t RunStore::recorded_steps(const RunRecord& run) const {
   Statement last = impl_->database.prepare("SELECT coalesce(max(last_step), -1) + 1 FROM span_chunk WHERE run_key = ?");
   last.bind(impl_->run_key(run.id)).step();
-  return static_cast<std::uint32_t>(std::min<std::int64_t>(last.integer(0), run.run_case.total_steps()));
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(last.integer(0), 0, run.run_case.total_steps()));
 }
 
 std::vector<std::string> RunStore::span_names(const RunId& id, int rank) const {

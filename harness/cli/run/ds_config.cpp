@@ -13,6 +13,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/library_error/outside_json.h"
 #include "core/text/number.h"
 #include "harness/cli/options/output.h"
 
@@ -108,6 +109,9 @@ void read_batch(Fields& fields, int ranks, DsConfig& config) {
   const auto steps = fields.count("gradient_accumulation_steps", 1);
   const auto whole = fields.count("train_batch_size", 1);
   // Of three numbers and the ranks, DeepSpeed derives the one that is missing.
+  constexpr std::int64_t kMost = 1'000'000;  // of each factor: their product is a number then
+  if (micro.value_or(1) > kMost || steps.value_or(1) > kMost)
+    refuse(fields.file(), micro.value_or(1) > kMost ? kMicro : "gradient_accumulation_steps", fmt::format("is more than {}", kMost));
   const bool derives = !steps && micro && whole && ranks > 0 && *whole % (*micro * ranks) == 0;
   const std::int64_t accumulate = derives ? *whole / (*micro * ranks) : steps.value_or(1);
   if (steps) config.options.push_back({"gradient_accumulation_steps", "--accumulate", std::to_string(*steps)});
@@ -242,7 +246,11 @@ DsConfig read_ds_config(const std::string& file, int ranks) {
   if (!input) throw Error(ErrorCode::kBadInput, fmt::format("--ds-config {}: it cannot be read", file), 0, file);
   Json json;
   try {
-    json = Json::parse(input);
+    const std::string text(std::istreambuf_iterator<char>(input), {});
+    check_outside_json(text);
+    json = Json::parse(text);
+  } catch (const Error& error) {
+    refuse(file, "cannot be read:", error.message());
   } catch (const Json::exception& error) {
     refuse(file, "is no JSON:", error.what());
   }

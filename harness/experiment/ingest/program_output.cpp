@@ -27,6 +27,7 @@ std::string last_state(std::string line) {
   return begin == std::string::npos ? line : line.substr(begin + 1);
 }
 
+constexpr std::size_t kMostShownBytes = 1 << 20;  // of a rank's output, each time that news are looked for
 constexpr std::size_t kBeginBytes = 64 * 1024;  // of a rank's output: libraries are loaded before the program runs
 
 /// ld.so ignores a preloaded object that it cannot open (the first form). What that object needs is needed by the program (the others).
@@ -52,22 +53,33 @@ std::filesystem::path ProgramOutput::log_of(std::size_t rank) const {
   return run_directory_ / fmt::format("rank{}.log", rank);
 }
 
-void ProgramOutput::show(RunObserver& observer) {
+bool ProgramOutput::show(RunObserver& observer) {
+  bool may_have_more = false;
   for (std::size_t rank = 0; rank < shown_bytes_.size(); ++rank) {
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(log_of(rank), error);
+    if (error || bytes <= shown_bytes_[rank]) continue;
     std::ifstream log(log_of(rank), std::ios::binary);
     log.seekg(static_cast<std::streamoff>(shown_bytes_[rank]));
-    std::string line;
-    while (std::getline(log, line) && !log.eof()) {
-      shown_bytes_[rank] += line.size() + 1;
-      observer.on_output(static_cast<int>(rank), last_state(line));
+    std::string news(std::min<std::size_t>(bytes - shown_bytes_[rank], kMostShownBytes), '\0');
+    log.read(news.data(), static_cast<std::streamsize>(news.size()));
+    news.resize(static_cast<std::size_t>(log.gcount()));
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = news.find('\n', begin)) != std::string::npos; begin = end + 1)
+      observer.on_output(static_cast<int>(rank), last_state(news.substr(begin, end - begin)));
+    // A progress bar, which ends no line: keep its present text. A line that is too long is shown in pieces.
+    const std::size_t written = news.rfind('\r');
+    const bool is_bar = written != std::string::npos && written > begin;
+    const bool is_too_long = begin == 0 && news.size() == kMostShownBytes;
+    if (is_bar || is_too_long) {
+      const std::size_t end = is_bar ? written : news.size();
+      observer.on_output(static_cast<int>(rank), last_state(news.substr(begin, end - begin)));
+      begin = end;
     }
-    // A progress bar, which ends no line: keep its present text.
-    const std::size_t written = line.rfind('\r');
-    if (written == std::string::npos || written == 0) continue;
-    shown_bytes_[rank] += written;
-    line.resize(written);
-    observer.on_output(static_cast<int>(rank), last_state(line));
+    shown_bytes_[rank] += begin;
+    may_have_more = may_have_more || news.size() == kMostShownBytes;
   }
+  return may_have_more;
 }
 
 void ProgramOutput::keep(const std::filesystem::path& store, const store::RunId& run) const {

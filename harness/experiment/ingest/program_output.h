@@ -17,8 +17,9 @@ class ProgramOutput {
 
   bool expected() const noexcept { return !shown_bytes_.empty(); }
   /// Hands every whole line that was printed since the last call to the observer, and of a progress bar, which goes back
-  /// to the begin of its line, the last state.
-  void show(RunObserver& observer);
+  /// to the begin of its line, the last state. At most 1 MiB of each rank a call, and longer lines in pieces: whether there may
+  /// be more.
+  bool show(RunObserver& observer);
   /// Copies each rank's output to output_directory(store, run), which is made with its parent; ranks that printed nothing
   /// leave no file.
   void keep(const std::filesystem::path& store, const store::RunId& run) const;

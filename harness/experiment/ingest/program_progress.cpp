@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/span_limits.h"
 #include "core/text/number.h"
 #include "probes/recorder/live_counts.h"
 
@@ -36,8 +37,9 @@ std::optional<Counts> read_counts(const fs::path& file) {
   if (!std::ifstream(file, std::ios::binary).read(bytes.data(), bytes.size())) return std::nullopt;
   Counts counts{};
   std::memcpy(&counts, bytes.data(), bytes.size());
-  const bool can_be = counts.steps > 0 && counts.last_step_ns >= counts.first_step_ns &&
-                      counts.at_last_step_ns >= counts.at_first_step_ns;
+  const auto in_order = [](std::int64_t first_ns, std::int64_t last_ns) { return is_time(first_ns) && is_time(last_ns) && first_ns <= last_ns; };
+  const bool can_be = counts.steps > 0 && in_order(counts.first_step_ns, counts.last_step_ns) &&
+                      in_order(counts.at_first_step_ns, counts.at_last_step_ns);
   return can_be ? std::optional(counts) : std::nullopt;
 }
 

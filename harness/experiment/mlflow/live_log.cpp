@@ -10,6 +10,7 @@
 
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/library_error/as_error.h"
 #include "core/threads/signals_blocked.h"
 #include "probes/nvml/gpu_monitor.h"
 
@@ -171,9 +172,9 @@ void LiveLog::work() {
       ends = end_.has_value();
       if (ends && ended_before && Clock::now() >= last_words_at_) return;
     }
-    if (!ends && !more) sample_machine(gpus.get());
     const bool was_away = !problem_.empty();
     try {
+      if (!ends && !more) sample_machine(gpus.get());
       more = send_some();
       const std::lock_guard lock(mutex_);
       problem_.clear();
@@ -184,9 +185,9 @@ void LiveLog::work() {
       problem_ = refusal.reason;
       refused_ = true;
       return;
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       const std::lock_guard lock(mutex_);
-      problem_ = error.message();
+      problem_ = as_error(error).message();
       more = false;
       pause = std::min<std::chrono::milliseconds>(pause * 2, kLongestPause);
       if (ends && (was_away || !tracking_ || !tracking_->is_created())) return;

@@ -74,10 +74,12 @@ CheckpointFolder::~CheckpointFolder() {
   if (is_beside_store_) ::rmdir(plan_.directory.parent_path().c_str());  // if it was the last
 }
 
-void remove_unused_checkpoints(const fs::path& store, const store::RunId& id) noexcept {
+void remove_unused_checkpoints(const fs::path& store, const store::RunId& id) noexcept try {
   const fs::path base = checkpoint_base(store);
   remove_if_unused(base / id);
   ::rmdir(base.c_str());  // if it was the last
+} catch (const std::exception&) {
+  // The working directory is gone, or memory: empty folders stay.
 }
 
 namespace {

@@ -108,7 +108,8 @@ class Execution {
       kept_.run.reason = error.message();
       throw;
     }
-    output_.show(observer_);
+    while (output_.show(observer_)) {
+    }
     output_.keep(store_.file(), started_.id);
     if (is_program(run_case())) {
       take_recording(ingest_program(store_, started_, directory_), started_, outcome_);
@@ -177,7 +178,7 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
   } catch (const std::exception& error) {
     throw keep_unstored_run(store, directory, std::move(kept), as_error(error));
   }
-  return *store.run(kept.run.id);
+  return store.find(kept.run.id);
 }
 
 }  // namespace ddbench::experiment

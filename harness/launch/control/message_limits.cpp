@@ -80,6 +80,7 @@ void check(const Heartbeat& beat, Limits& limits) {
   limits.step(beat.steps_completed);
   limits.in("the time in a collective", beat.collective.for_ns, std::int64_t{0}, kLatest_ns);
   limits.in("the time in all collectives", beat.collectives_ns, std::int64_t{0}, kLatest_ns);
+  limits.in("the number of collectives", beat.collective.sequence, std::uint64_t{0}, kMostSpans);
   limits.memory(beat.peak_memory_bytes);
 }
 

@@ -16,7 +16,7 @@ int largest_world(const RunCase& run_case, std::int64_t available_bytes, const B
     RunCase smaller = run_case;
     smaller.nodes = 1;
     smaller.gpus_per_node = fits + (too_large - fits) / 2;
-    (smaller.gpus_per_node * bytes_per_rank(smaller) <= available_bytes ? fits : too_large) =
+    (bytes_per_rank(smaller) <= available_bytes / smaller.gpus_per_node ? fits : too_large) =
         smaller.gpus_per_node;
   }
   return fits;
@@ -27,10 +27,10 @@ int largest_world(const RunCase& run_case, std::int64_t available_bytes, const B
 void check_memory(const RunCase& run_case, std::int64_t available_bytes, const BytesPerRank& bytes_per_rank,
                   const WaysToFit& ways_to_fit) {
   const std::int64_t each = bytes_per_rank(run_case);
-  const std::int64_t all = each * run_case.world_size();
-  if (all <= available_bytes) return;
+  if (each <= available_bytes / run_case.world_size()) return;
   const int fitting = largest_world(run_case, available_bytes, bytes_per_rank);
   const auto gigabytes = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e9; };
+  const double all = gigabytes(each) * run_case.world_size();
   const std::string advice =
       fitting >= 1
           ? fmt::format("the largest world size that fits is {}: lower --nodes, --gpus or the batch", fitting)
@@ -42,7 +42,7 @@ void check_memory(const RunCase& run_case, std::int64_t available_bytes, const B
   throw Error(
       ErrorCode::kEnvironment,
       fmt::format("{} ranks need {:.1f} GB of memory ({:.2f} GB each), but only {:.1f} GB are available; {}{}",
-                  run_case.world_size(), gigabytes(all), gigabytes(each), gigabytes(available_bytes), advice, ways),
+                  run_case.world_size(), all, gigabytes(each), gigabytes(available_bytes), advice, ways),
       0, "memory");
 }
 

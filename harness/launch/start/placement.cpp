@@ -123,9 +123,13 @@ void set_master(Placement& placement, const std::string& address) {
   placement.master_address = address.substr(0, with_port ? colon : std::string::npos);
 }
 
+constexpr int kLastPort = 65535;
+
 void find_master(const Variables& variables, Placement& placement) {
   if (const std::string* port = value_of(variables, "MASTER_PORT")) {
     placement.master_port = number("MASTER_PORT", *port);
+    if (placement.master_port > kLastPort)
+      throw Error(ErrorCode::kBadInput, fmt::format("MASTER_PORT is {}, but ports end at {}", *port, kLastPort));
   }
   for (const char* name : {"MASTER_ADDR", "AZ_BATCH_MASTER_NODE", "AZ_BATCHAI_MPI_MASTER_NODE"}) {
     if (const std::string* address = value_of(variables, name)) return set_master(placement, *address);

@@ -5,6 +5,7 @@
 
 #include "analyzer/statistics/series_mean.h"
 #include "analyzer/statistics/statistics.h"
+#include "core/span_limits.h"
 
 namespace ddbench::launch {
 namespace {
@@ -12,14 +13,14 @@ namespace {
 constexpr std::uint64_t kBatches = 48;  // into which mean_of_steps would divide single steps, too
 
 StepWindow joined(const StepWindow& a, const StepWindow& b) {
-  return {a.steps + b.steps, a.time_ns + b.time_ns, a.pairs + b.pairs, a.log_ratio + b.log_ratio};
+  return {a.steps + b.steps, add_ns(a.time_ns, b.time_ns), a.pairs + b.pairs, a.log_ratio + b.log_ratio};
 }
 
 }  // namespace
 
 void StepSeries::add(const StepWindow& window) {
   steps_ += window.steps;
-  time_ns_ += window.time_ns;
+  time_ns_ = add_ns(time_ns_, window.time_ns);
   open_ = joined(open_, window);
   if (++in_open_ < stride_) return;
   windows_.push_back(open_);

@@ -1,3 +1,4 @@
+#include "core/span_limits.h"
 #include "harness/launch/steps/stopping_rule.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ std::chrono::nanoseconds StoppingRule::lead() const noexcept {
 
 std::optional<StopReason> StoppingRule::decide(std::chrono::nanoseconds measured) {
   if (series_.steps() >= kFewestSteps && series_.time_ns() >= next_look_ns_) {
-    next_look_ns_ = series_.time_ns() + series_.time_ns() / 10;
+    next_look_ns_ = add_ns(series_.time_ns(), series_.time_ns() / 10);
     if (is_enough()) return StopReason::kMargin;
   }
   if (measured + lead() >= most_time_) return StopReason::kMaxTime;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/run_case/step_facts.h"
+#include "core/span_limits.h"
 
 namespace ddbench::launch {
 
@@ -51,7 +52,7 @@ void EndOfSteps::describe(const SupervisedRanks& ranks, Facts& facts) const {
   std::int64_t wait_ns = 0;
   for (const SupervisedRank& rank : ranks) {
     waits += rank.waits;
-    wait_ns += rank.wait_ns;
+    wait_ns = add_ns(wait_ns, rank.wait_ns);
   }
   set_count(facts, fact_key<"steps.waits_for_launcher">, waits);
   set_count(facts, fact_key<"steps.waits_for_launcher_ns">, wait_ns);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/library_error/as_error.h"
 #include "core/version/build_identity.h"
 #include "harness/launch/machine/process_facts.h"
 #include "harness/launch/worker/own_flights.h"
@@ -264,8 +265,8 @@ void WorkerSession::control_loop() {
         follow_clock();
         next_heartbeat = std::chrono::steady_clock::now() + heartbeat_;
       }
-    } catch (const Error& error) {
-      stop(error);
+    } catch (const std::exception& error) {
+      stop(as_error(error));
     }
     if (channel_.closed()) {
       stop(Error(ErrorCode::kInterrupted, "the launcher is gone"));

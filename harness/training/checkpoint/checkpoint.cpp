@@ -64,8 +64,8 @@ void check_case(const SafetensorsFile& file, const fs::path& folder, const RunCa
 std::vector<fs::path> files_of(const fs::path& folder) {
   std::vector<fs::path> files{parameters_file(folder)};
   constexpr int kMostRanks = 65536;
-  const int said = std::atoi(SafetensorsFile(files.front()).required(kStateFiles).c_str());
-  const int state_files = std::clamp(said, 1, kMostRanks);
+  const auto said = number_from<int>(SafetensorsFile(files.front()).required(kStateFiles));
+  const int state_files = std::clamp(said.value_or(1), 1, kMostRanks);
   for (int rank = 0; rank < state_files; ++rank) files.push_back(state_file(folder, rank));
   return files;
 }
@@ -158,7 +158,7 @@ bool remove_checkpoint(const fs::path& checkpoint) {
   return !folder || folder->remove(is_file_name);
 }
 
-void remove_partial_checkpoints(const fs::path& directory) noexcept {
+void remove_partial_checkpoints(const fs::path& directory) noexcept try {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
     if (!is_partial_name(entry.path().filename().string())) continue;
@@ -168,6 +168,8 @@ void remove_partial_checkpoints(const fs::path& directory) noexcept {
       // It stays: it is never mistaken for a checkpoint.
     }
   }
+} catch (const std::exception&) {
+  // The folder cannot be read any further: what is left stays.
 }
 
 }  // namespace ddbench::ddp

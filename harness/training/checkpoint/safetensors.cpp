@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/library_error/outside_json.h"
 #include "harness/model/random.h"
 
 namespace ddbench::ddp {
@@ -162,12 +163,17 @@ SafetensorsFile::SafetensorsFile(std::filesystem::path file)
   data_begin_ = kLengthBytes + static_cast<std::int64_t>(length);
   try {
     parse_header(read_at(kLengthBytes, static_cast<std::int64_t>(length)));
+  } catch (const Error& error) {
+    if (error.where() == file_.string()) throw;
+    refuse(error.message());
   } catch (const nlohmann::json::exception& error) {
     refuse(fmt::format("its header cannot be read: {}", error.what()));
   }
 }
 
 void SafetensorsFile::parse_header(const std::string& header) {
+  constexpr std::size_t kMostKeys = 200'000;
+  check_outside_json(header, kMostKeys);
   const Json json = Json::parse(header);
   metadata_ = json.at("__metadata__").get<Metadata>();
   std::int64_t end = 0;

@@ -44,16 +44,6 @@ TEST_F(RoundTrip, RunWithDefaultsKeepsThem) {
   test::expect_same(store_.run("a").value(), plain_run("a"));
 }
 
-TEST_F(RoundTrip, AnImportOfAnEarlierVersionSaysItsUnstatedNodesInAFact) {
-  RunRecord run = plain_run("a");
-  run.run_case.gpus_per_node = 8;
-  run.environment.facts["import.nodes"] = "not said";
-  store_.create_run(run);
-  const RunRecord read = store_.run("a").value();
-  EXPECT_TRUE(read.run_case.nodes_not_stated);
-  EXPECT_EQ(read.run_case.world_size(), 8);
-}
-
 TEST_F(RoundTrip, UpdateReplacesEveryFieldButTheId) {
   store_.create_run(plain_run("a"));
   store_.create_run(plain_run("b"));

@@ -4,11 +4,14 @@
 
 #include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "changed_cases.h"
 #include "core/error.h"
+#include "core/run_case/case_fields.h"
 #include "core/run_case/run_case_hash.h"
+#include "expect_error.h"
 
 namespace ddbench {
 namespace {
@@ -48,6 +51,18 @@ TEST(RunCase, AFixedNumberOfStepsHasTheKeyThatItAlwaysHad) {
   EXPECT_TRUE(by_margin.ends_by_margin());
   RunCase read = unusual_case();
   EXPECT_TRUE(read_labels(to_json(by_margin), case_key(by_margin), read));
+}
+
+TEST(RunCase, JsonOfOthersThatIsDeepOrHasTooManyKeysIsRefused) {
+  const std::string deep = "{\"lr\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}";
+  EXPECT_ERROR(ErrorCode::kBadInput, "nested more than 64 levels", run_case_from_json(deep));
+  EXPECT_ERROR(ErrorCode::kBadInput, "nested more than 64 levels", case_fields_from_json(deep));
+  std::string wide = "{\"a\":1";
+  for (int i = 0; i < 20'000; ++i) wide += ",\"" + std::to_string(i) + "\":1";
+  EXPECT_ERROR(ErrorCode::kBadInput, "more than 10000 keys", run_case_from_json(wide + "}"));
+  RunCase brackets;
+  brackets.name = std::string(100, '[') + "\\\"" + std::string(20'000, ':');
+  EXPECT_EQ(run_case_from_json(to_json(brackets)).name, brackets.name) << "those in texts are no levels";
 }
 
 TEST(RunCase, NodesThatAreNotStatedAreOneAndKept) {

@@ -8,6 +8,7 @@
 
 #include "analyzer/store/rows/run_row.h"
 #include "analyzer/store/rows/run_store.h"
+#include "analyzer/store/rows/run_texts.h"
 #include "analyzer/store/sqlite/open_store.h"
 #include "analyzer/store/sqlite/refresh_case_keys.h"
 #include "analyzer/store/sqlite/row_checksum.h"
@@ -72,6 +73,34 @@ TEST(Version1Store, IsReadAndMigratedByTodaysProgram) {
     EXPECT_EQ(store.span_names(run.id, 0).at(0), "linear");
     EXPECT_EQ(store.spans(run.id, 0).at(1).end_ns, 180);
   }
+}
+
+TEST(Version12Store, ImportsSayThemselvesThatTheirNodesAreNotStated) {
+  const test::TemporaryDirectory directory;
+  const fs::path file = directory / "results.db";
+  {
+    const Database old = open_store(file, OpenMode::kReadWrite, builtin_migrations().first(12));
+    RunRecord unplaced = test::plain_run("20261121T001905-3f9a1c2b");
+    unplaced.run_case.gpus_per_node = 8;
+    RunRecord placed = unplaced, broken = unplaced;
+    placed.id = "20261121T001905-3f9a1c2c";
+    broken.id = "20261121T001905-3f9a1c2d";
+    unplaced.environment.facts["import.nodes"] = "not said";
+    for (const RunRecord* const run : {&unplaced, &placed, &broken}) {
+      CaseCache cases;
+      const RunTexts texts(*run, cases);
+      const CompleteRun complete{*run, texts, {}, {}, {}};
+      insert_runs(old, {&complete, 1});
+    }
+    old.execute("UPDATE run SET facts_json = '{\"import.nodes\"' WHERE id LIKE '%d'");
+  }
+  const RunStore store = RunStore::open(file, OpenMode::kReadWrite);
+  const RunRecord run = store.run("20261121T001905-3f9a1c2b").value();
+  EXPECT_TRUE(run.run_case.nodes_not_stated);
+  EXPECT_EQ(run.run_case.world_size(), 8);
+  EXPECT_FALSE(run.environment.facts.contains("import.nodes"));
+  EXPECT_EQ(store.runs({.case_key = case_key(run.run_case)}).size(), 1u);
+  EXPECT_FALSE(store.run("20261121T001905-3f9a1c2c").value().run_case.nodes_not_stated);
 }
 
 /// Stored by a ddbench without communicators: a training run, a program and nccl-tests.
