@@ -61,11 +61,11 @@ std::string in_lines(const std::map<std::string, std::string>& fields, const std
 }
 
 /// Sorts numerically if all values are numbers; otherwise keeps them in order of age.
+/// Numbers by size, others behind them as they are.
 void sort_values(std::vector<std::string>& values) {
-  if (!std::all_of(values.begin(), values.end(),
-                   [](const auto& text) { return number_from<double>(text).has_value(); }))
-    return;
-  std::sort(values.begin(), values.end(),
+  const auto numbers_end =
+      std::stable_partition(values.begin(), values.end(), [](const auto& text) { return number_from<double>(text).has_value(); });
+  std::sort(values.begin(), numbers_end,
             [](const auto& a, const auto& b) { return *number_from<double>(a) < *number_from<double>(b); });
 }
 

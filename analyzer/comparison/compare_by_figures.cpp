@@ -41,7 +41,7 @@ std::vector<Offer> offers_of(const GroupComparison& comparison) {
     offer.label = nodes_label(offer);
     if (offer.nodes && sizes[{row.value, *offer.nodes}].size() > 1) offer.label += ", " + gpus(offer.gpus);
     offer.settings = row.variant;
-    if (comparison.field != "sku") offer.label += fmt::format(", {} {}", comparison.field, row.value);
+    if (comparison.field != "sku") offer.label += fmt::format(", {} {}", comparison.field, row.value.empty() ? "(none)" : row.value);
     offer.samples_per_s = row.samples_per_s;
     if (const auto mean = mean_of_runs(row.run_samples_per_s)) offer.interval = mean->interval;
     offer.rate_without_checkpoints = rate_without_checkpoints(row.step_time_ns.value_or(0), row.checkpoint_ns);

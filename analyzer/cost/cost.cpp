@@ -77,6 +77,7 @@ void add_costs(CostRow& row, const CostOptions& options, std::string unplanned =
     unplanned = "interrupted so often that training does not get on";
     row.usd_per_h = Measured<double>::missing(unplanned);
   }
+  row.unplanned = unplanned;
   if (options.samples_total && unplanned.empty()) {
     row.hours = *options.samples_total / row.offer.samples_per_s / kSecondsAnHour * time_factor(row);
     row.meets_deadline = !options.deadline_h || *row.hours <= *options.deadline_h;
@@ -211,7 +212,7 @@ double rate_without_checkpoints(double step_time_ns, double checkpoint_ns) {
 
 Measured<int> nodes_to_rent(const RunCase& run_case) {
   if (!run_case.nodes_not_stated) return run_case.nodes;
-  return Measured<int>::missing("the source does not state how its GPUs sit in nodes (a table: in a column nodes or gpus_per_node)");
+  return Measured<int>::missing(kNodesNotStated);
 }
 
 CostTable cost_table(std::span<const Offer> offers, const SkuCatalogue& catalogue,

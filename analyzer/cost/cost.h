@@ -75,6 +75,7 @@ struct CostRow {
   Measured<ConfidenceInterval> hours_interval = Measured<ConfidenceInterval>::missing("no amount of samples");
   Measured<ConfidenceInterval> usd_interval = Measured<ConfidenceInterval>::missing("no amount of samples");
   CheckpointPlan checkpoints;  ///< interval_s 0: nothing interrupts the job, as far as is known
+  std::string unplanned;       ///< why there is no plan of checkpoints, nor what depends on it; empty where there is one
   bool meets_deadline = true;
   bool on_front = false;   ///< no other row is both cheaper and faster
   std::string price_note;  ///< source and date of the price, "unverified" where it is
@@ -88,6 +89,7 @@ struct CostTable {
   std::vector<std::string> notes;
 };
 
+inline constexpr const char* kNodesNotStated = "the source does not state how its GPUs sit in nodes (a table: in a column nodes or gpus_per_node)";
 /// The nodes of an offer of such a case.
 Measured<int> nodes_to_rent(const RunCase& run_case);
 

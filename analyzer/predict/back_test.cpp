@@ -33,7 +33,8 @@ std::vector<ReplayedSize> replayed_sizes(const store::RunStore& store, const Sca
   CollectiveCosts costs = network;
   for (const CurveRow& row : curve.rows) {
     ReplayedSize size{shape_of(row.run_case), row.samples_per_s};
-    if (source) size.predicted = predicted_from(*source, source_case, row.run_case, costs);
+    const bool is_smaller = source && (source_case.world_size() < row.world_size || source_case.nodes_not_stated == row.run_case.nodes_not_stated);
+    if (is_smaller) size.predicted = predicted_from(*source, source_case, row.run_case, costs);
     sizes.push_back(std::move(size));
     if (row.world_size < 2 || row.runs.empty()) continue;
     const Measured<StepRecording> recording = recording_of(store, store.find(row.runs.back()));

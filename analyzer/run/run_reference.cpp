@@ -46,7 +46,7 @@ void require_possible(const FieldCondition& condition) {
   if (condition.field == "state")
     require_one_of(condition, {"running", "done", "failed", "interrupted", "preempted"});
   if (condition.field == "scaling") require_one_of(condition, {"weak", "strong"});
-  if (condition.field == "valid" || condition.field == "is_baseline")
+  if (condition.field == "valid" || condition.field == "is_baseline" || condition.field == "nodes_not_stated")
     require_one_of(condition, {"true", "false"});
   const auto known = known_run_fields().find(condition.field);
   if (known != known_run_fields().end() && known->second.numeric && !number_from<double>(condition.value)) {

@@ -20,10 +20,13 @@ std::optional<int> count_from(std::string_view text) {
   return count && *count >= 1 && *count <= kMostGpus ? count : std::nullopt;
 }
 
-/// Whether no run states how its GPUs are placed on nodes, or the user treats all of them as one tier.
+bool has_unstated_nodes(const ScalingCurve& curve) {
+  return std::any_of(curve.rows.begin(), curve.rows.end(), [](const CurveRow& row) { return row.run_case.nodes_not_stated; });
+}
+
+/// Whether some size does not state its nodes, or the user treats all GPUs as one tier.
 bool has_one_tier(const ScalingCurve& curve, const CurveOptions& options) {
-  return options.one_tier ||
-         std::any_of(curve.rows.begin(), curve.rows.end(), [](const CurveRow& row) { return row.run_case.nodes_not_stated; });
+  return options.one_tier || has_unstated_nodes(curve);
 }
 
 int gpus_of_a_node(const ScalingCurve& curve) {
@@ -39,7 +42,7 @@ std::string in_words(const AskedSize& size) {
 ClusterShape shape_of(const ScalingCurve& curve, const AskedSize& size, bool one_tier) {
   if (size.gpus_per_node > 0) return {size.nodes_or_gpus, size.gpus_per_node};
   const int gpus = size.nodes_or_gpus;
-  if (one_tier) return {1, gpus, curve.rows.back().run_case.nodes_not_stated};
+  if (one_tier) return {1, gpus, has_unstated_nodes(curve)};
   const int per_node = gpus_of_a_node(curve);
   if (gpus <= per_node) return {1, gpus};
   if (gpus % per_node != 0) {
@@ -125,7 +128,10 @@ std::vector<ValidatedSize> validated_sizes(const ScalingCurve& curve, bool one_t
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     ValidatedSize size{sizes[i].shape, curve.rows[i].samples_per_s};
     if (i > 0) {
-      const auto found = predict_size(std::span(sizes).first(i), question_of(curve, sizes[i].shape, tier));
+      // A size with stated nodes, and the same without, are no smaller than each other.
+      const auto equal = std::find_if(sizes.begin(), sizes.end(), [&](const SizeRate& other) { return other.shape.gpus() >= sizes[i].shape.gpus(); });
+      const auto smaller = tier ? static_cast<std::size_t>(equal - sizes.begin()) : i;
+      const auto found = predict_size(std::span(sizes).first(smaller), question_of(curve, sizes[i].shape, tier));
       size.predicted = found ? Measured<Prediction>(prediction_of(*found)) : Measured<Prediction>::missing(found.reason());
     }
     result.push_back(std::move(size));

@@ -150,7 +150,12 @@ CuptiProbe::CuptiProbe(host::Recorder& recorder)
   try {
     start();
   } catch (const std::exception& error) {  // no thread, no memory: the program goes on without
+    inject::note_kernels_recorded(false);
+    enable(false);
+    enabled_ = false;
+    if (has_hardware_events_) end_hardware_trace();
     cupti_.end();
+    if (recording_) recording_->end();
     unavailable_ = fmt::format("the recording of kernels cannot begin: {}", error.what());
   }
   if (!unavailable_.empty()) active.store(nullptr);

@@ -5,6 +5,8 @@ import json
 import os
 import pathlib
 
+import pytest
+
 from test_analysis import checked
 
 COLUMNS = "workload,nodes,gpus_per_node,global_batch,step_time_ms,sku,tags.team"
@@ -87,7 +89,15 @@ def test_sizes_with_and_without_stated_nodes_are_kept_apart(bench, tmp_path):
     assert {row["expected_time_factor"] for row in often["costs"] if row["nodes"]} == {None}
     assert "interrupted so often" in bench.ok("scaling", "--where", "workload=resnet50", *deadline, "--node-mtbf-h", "1e-6").stdout
     groups = checked(bench.ok("compare", "--by", "nodes", "--json"), "groups")
-    assert sorted(groups["values"]) == ["", "1", "2", "4"]
+    assert groups["values"] == ["1", "2", "4", ""]
+    predicted = checked(bench.ok("scaling", "--where", "workload=resnet50", *deadline, "--predict", "64", "--json"), "curve")
+    assert predicted["predictions"][0]["nodes"] is None and predicted["predictions"][0]["gpus_per_node"] is None
+    assert [row["usd_per_h"] for row in predicted["costs"] if "64 GPUs" in row["offer"]] == [None]
+    stated = checked(bench.ok("scaling", "--where", "workload=resnet50,nodes_not_stated=false", *deadline, "--predict", "64", "--one-tier", "--json"), "curve")
+    assert [(row["nodes"], row["usd_per_h"]) for row in stated["costs"] if "64 GPUs" in row["offer"]] == [(8, 256)]
+    sizes = checked(bench.ok("predict", "--validate", "last", "--json"), "validation")["sizes"]
+    assert [size["samples_per_s"] for size in sizes][1:3] == pytest.approx([3100, 3000])
+    assert [size["predicted"] for size in sizes[1:3]] == [None, None], "there is one smaller size; not from each other"
 
 
 def test_predictions_of_sizes_without_stated_nodes(bench, tmp_path):

@@ -245,6 +245,8 @@ def test_a_line_that_is_too_long_is_shown_in_pieces(bench):
     shown = done.stdout + done.stderr
     assert shown.count("xxxx") == 750_000, "all of it, once"
     assert "[rank 0] the end" in shown
+    many = bench("run", "--gpus", 1, "--", sys.executable, "-c", "for i in range(200_000): print('line', i)")
+    assert [line for line in (many.stdout + many.stderr).splitlines() if "[rank 0] line" in line] == [f"[rank 0] line {i}" for i in range(200_000)]
 
 
 def test_per_node_is_for_programs(bench):

@@ -38,10 +38,17 @@ Offer offer_of(const CurveRow& row) {
   return offer;
 }
 
+/// What is rented for a predicted size. Predicted as one tier, its GPUs stand in one node, and are rented in nodes like the largest runs'.
+Measured<int> nodes_of(const ClusterShape& shape, const RunCase& largest) {
+  if (shape.nodes_not_stated) return Measured<int>::missing(kNodesNotStated);
+  if (shape.nodes > 1 || largest.nodes_not_stated) return shape.nodes;
+  return (shape.gpus_per_node + largest.gpus_per_node - 1) / largest.gpus_per_node;
+}
+
 Offer offer_of(const Prediction& prediction, const CurveRow& largest) {
   Offer offer;
   offer.sku = largest.run_case.sku;
-  offer.nodes = prediction.shape.nodes_not_stated ? nodes_to_rent(largest.run_case) : Measured<int>(prediction.shape.nodes);
+  offer.nodes = nodes_of(prediction.shape, largest.run_case);
   offer.gpus = static_cast<int>(prediction.n);
   offer.label = label_of(offer.nodes, offer.gpus, offer.sku);
   offer.label += prediction.extrapolated ? ", EXTRAPOLATED" : ", predicted";

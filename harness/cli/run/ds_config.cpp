@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -242,11 +243,16 @@ std::vector<std::string> given(const CLI::Option& option, const std::string& val
 }  // namespace
 
 DsConfig read_ds_config(const std::string& file, int ranks) {
+  constexpr std::size_t kMostBytes = 4 << 20;
+  std::error_code unknown;
   std::ifstream input(file);
-  if (!input) throw Error(ErrorCode::kBadInput, fmt::format("--ds-config {}: it cannot be read", file), 0, file);
+  if (!input || std::filesystem::is_directory(file, unknown)) throw Error(ErrorCode::kBadInput, fmt::format("--ds-config {}: it cannot be read", file), 0, file);
   Json json;
   try {
-    const std::string text(std::istreambuf_iterator<char>(input), {});
+    std::string text(kMostBytes + 1, '\0');
+    input.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(input.gcount()));
+    if (text.size() > kMostBytes) throw Error(ErrorCode::kBadInput, fmt::format("it has more than {} bytes", kMostBytes));
     check_outside_json(text);
     json = Json::parse(text);
   } catch (const Error& error) {

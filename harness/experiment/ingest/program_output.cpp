@@ -30,6 +30,16 @@ std::string last_state(std::string line) {
 constexpr std::size_t kMostShownBytes = 1 << 20;  // of a rank's output, each time that news are looked for
 constexpr std::size_t kBeginBytes = 64 * 1024;  // of a rank's output: libraries are loaded before the program runs
 
+/// Of a piece of UTF-8, without the character that goes on behind it.
+std::size_t end_of_characters(std::string_view piece) {
+  for (std::size_t bytes = 1; bytes <= 4 && bytes < piece.size(); ++bytes) {
+    const auto c = static_cast<unsigned char>(piece[piece.size() - bytes]);
+    if (c >= 0xC0) return piece.size() - bytes;
+    if (c < 0x80) break;
+  }
+  return piece.size();
+}
+
 /// ld.so ignores a preloaded object that it cannot open (the first form). What that object needs is needed by the program (the others).
 std::optional<std::string> reason_in(const std::string& line) {
   static const std::regex kIgnored(R"(ld\.so: object '[^']*/ddbench_\w+\.so' from LD_PRELOAD cannot be preloaded \((.+)\): ignored)");
@@ -68,11 +78,11 @@ bool ProgramOutput::show(RunObserver& observer) {
     for (std::size_t end = 0; (end = news.find('\n', begin)) != std::string::npos; begin = end + 1)
       observer.on_output(static_cast<int>(rank), last_state(news.substr(begin, end - begin)));
     // A progress bar, which ends no line: keep its present text. A line that is too long is shown in pieces.
-    const std::size_t written = news.rfind('\r');
+    const bool is_full = news.size() == kMostShownBytes;
+    const std::size_t written = news.find_last_of('\r', is_full ? news.size() - 2 : std::string::npos);  // the last may be of "\r\n"
     const bool is_bar = written != std::string::npos && written > begin;
-    const bool is_too_long = begin == 0 && news.size() == kMostShownBytes;
-    if (is_bar || is_too_long) {
-      const std::size_t end = is_bar ? written : news.size();
+    if (is_bar || (is_full && begin == 0)) {
+      const std::size_t end = is_bar ? written : end_of_characters(news);
       observer.on_output(static_cast<int>(rank), last_state(news.substr(begin, end - begin)));
       begin = end;
     }

@@ -62,7 +62,7 @@ void take_spools(store::RunStore& store, store::RunRecord& run, const fs::path& 
 
 /// It ended when its last step did, and not when somebody noticed.
 void set_end_to_last_step(store::RunStore& store, const store::RunId& id) {
-  store::RunRecord run = store.find(id);
+  store::RunRecord run = store.run(id).value();
   const std::int64_t end_ns = last_step_end_wall_ns(store, run);
   if (end_ns == 0) return;
   run.finished_wall_ns = std::max(run.started_wall_ns, std::min(end_ns, run.finished_wall_ns));  // the clock may have gone back

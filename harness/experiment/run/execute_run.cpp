@@ -178,7 +178,7 @@ store::RunRecord execute_run(const RunCase& run_case, const ExecuteOptions& opti
   } catch (const std::exception& error) {
     throw keep_unstored_run(store, directory, std::move(kept), as_error(error));
   }
-  return store.find(kept.run.id);
+  return store.run(kept.run.id).value();
 }
 
 }  // namespace ddbench::experiment

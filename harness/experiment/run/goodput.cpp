@@ -79,7 +79,7 @@ void store_goodput(store::RunStore& store, const store::RunId& id) {
     run = store.run(*before);
     if (run) between += std::max(0.0, seconds(started_ns - run->finished_wall_ns));
   }
-  store::RunRecord run = store.find(id);
+  store::RunRecord run = store.run(id).value();
   Facts& facts = run.environment.facts;
   set_fact(facts, fact_key<"goodput">, total > 0 ? std::min(1.0, useful / total) : 0.0);
   set_fact(facts, fact_key<"goodput.useful_s">, useful);

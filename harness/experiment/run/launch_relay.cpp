@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr std::int64_t kIngestEvery_ns = 2'000'000'000;
 constexpr std::int64_t kProgramEvery_ns = 500'000'000;
+constexpr std::int64_t kMostShowing_ns = 200'000'000;  // of what a program printed, at a time
 
 std::vector<int> nodes_of(const RunCase& run_case) {
   std::vector<int> nodes;
@@ -50,7 +51,7 @@ void LaunchRelay::on_own_time(int rank, const launch::RankOwnTime& time) {
 
 /// What a program prints, and where it stands.
 void LaunchRelay::show_program() {
-  output_.show(observer_);
+  for (const std::int64_t until_ns = now_ns() + kMostShowing_ns; output_.show(observer_) && now_ns() < until_ns;) continue;
   if (!output_.expected() || now_ns() - last_program_ns_ < kProgramEvery_ns) return;
   last_program_ns_ = now_ns();
   if (const auto progress = read_program_progress(run_directory_)) observer_.on_progress(*progress);

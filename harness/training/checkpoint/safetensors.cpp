@@ -117,9 +117,9 @@ class Output {
 
 /// The product of the extents; empty when one is no whole number, or when a file of `file_bytes` cannot hold
 /// as many.
-std::optional<std::int64_t> elements_of(const Json& shape, std::int64_t file_bytes) {
+std::optional<std::int64_t> elements_of(const nlohmann::json& shape, std::int64_t file_bytes) {
   std::int64_t elements = 1;
-  for (const Json& extent : shape) {
+  for (const nlohmann::json& extent : shape) {
     if (!extent.is_number_unsigned() ||
         extent.get<std::uint64_t>() > static_cast<std::uint64_t>(file_bytes) ||
         __builtin_mul_overflow(elements, extent.get<std::int64_t>(), &elements)) {
@@ -174,17 +174,22 @@ SafetensorsFile::SafetensorsFile(std::filesystem::path file)
 void SafetensorsFile::parse_header(const std::string& header) {
   constexpr std::size_t kMostKeys = 200'000;
   check_outside_json(header, kMostKeys);
-  const Json json = Json::parse(header);
+  const auto json = nlohmann::json::parse(header);  // sorted by name: keeping the order of many keys takes long
   metadata_ = json.at("__metadata__").get<Metadata>();
-  std::int64_t end = 0;
+  std::vector<std::pair<std::int64_t, std::string>> places;
   for (const auto& [name, value] : json.items()) {
-    if (name == "__metadata__") continue;
+    if (name != "__metadata__") places.emplace_back(value.at("data_offsets").at(0).get<std::int64_t>(), name);
+  }
+  std::sort(places.begin(), places.end());
+  std::int64_t end = 0;
+  for (const auto& [begin, name] : places) {
+    const auto& value = json.at(name);
     if (value.at("dtype") != "F32") refuse(fmt::format("{} is of type {}", name, value.at("dtype").dump()));
     const std::optional<std::int64_t> elements = elements_of(value.at("shape"), file_bytes_);
-    const Json& offsets = value.at("data_offsets");
+    const auto& offsets = value.at("data_offsets");
     const std::int64_t place = end;
     if (elements) end += *elements * std::int64_t{sizeof(float)};
-    if (!elements || offsets != Json::array({place, end})) {
+    if (!elements || offsets != nlohmann::json::array({place, end})) {
       refuse(fmt::format("the place of {} does not fit its shape", name));
     }
     entries_.push_back({name, *elements, place});

@@ -1,7 +1,5 @@
 #include "reports/formats/json/cost_json.h"
 
-#include <cmath>
-
 #include "reports/formats/json/interval_json.h"
 
 namespace ddbench::reports {
@@ -18,9 +16,9 @@ Json cost_json(const analyzer::CostRow& row) {
   json["hours_interval"] = interval_json(row.hours_interval, "hours_interval", missing);
   json["usd"] = missing.value("usd", row.usd);
   json["usd_interval"] = interval_json(row.usd_interval, "usd_interval", missing);
-  json["checkpoint_interval_s"] = row.checkpoints.interval_s;
-  const double factor = row.checkpoints.time_factor;
-  json["expected_time_factor"] = std::isfinite(factor) ? Json(factor) : missing.null("expected_time_factor", row.usd_per_h.reason());
+  const auto planned = [&](const char* name, double value) { return row.unplanned.empty() ? Json(value) : missing.null(name, row.unplanned); };
+  json["checkpoint_interval_s"] = planned("checkpoint_interval_s", row.checkpoints.interval_s);
+  json["expected_time_factor"] = planned("expected_time_factor", row.checkpoints.time_factor);
   json["meets_deadline"] = row.meets_deadline;
   json["on_pareto_front"] = row.on_front;
   json["price_note"] = row.price_note;

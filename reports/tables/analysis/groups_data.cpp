@@ -1,4 +1,3 @@
-#include <cmath>
 #include <fmt/format.h>
 
 #include "core/text/quantity.h"
@@ -100,8 +99,8 @@ DataTable costs_data(const CostTable& costs) {
   table.add(has_intervals, {"USD, 95% CI"}, [=](const CostRow& row) { return interval(row.usd_interval); });
   table.add(any_row(costs.rows, [](const CostRow& row) { return row.checkpoints.interval_s > 0; }),
             {.title = "checkpoint every", .numeric = true, .meaning = "Daly's interval", .brief = "ckpt"}, [](const CostRow& row) {
-              if (row.checkpoints.interval_s <= 0) return missing_cell("no interruptions are known (--node-mtbf-h)");
-              return std::isfinite(row.checkpoints.time_factor) ? time_cell(row.checkpoints.interval_s * 1e9) : missing_cell(row.usd_per_h.reason());
+              if (!row.unplanned.empty()) return missing_cell(row.unplanned);
+              return row.checkpoints.interval_s > 0 ? time_cell(row.checkpoints.interval_s * 1e9) : missing_cell("no interruptions are known (--node-mtbf-h)");
             });
   table.add(true, {"remark"}, [cheapest](const CostRow& row) {
     if (row.usd && !row.meets_deadline) return text_cell("too late", CellTone::kWarning);
