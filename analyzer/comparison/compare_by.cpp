@@ -10,6 +10,7 @@
 #include "analyzer/comparison/case_history.h"
 #include "analyzer/rate/checkpoint_times.h"
 #include "analyzer/run/case_figures.h"
+#include "analyzer/run/gpu_count.h"
 #include "analyzer/run/run_fields.h"
 #include "analyzer/run/usable_runs.h"
 #include "core/error.h"
@@ -65,7 +66,7 @@ Measured<double> efficiency_of(std::size_t index, const std::vector<GroupCell>& 
   const GroupRow* smallest = nullptr;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const GroupRow& other = result.rows[i];
-    const bool fits = other.value == row.value || (between_nodes && other.run_case.nodes == 1 && !other.run_case.nodes_not_stated);
+    const bool fits = other.value == row.value || (between_nodes && is_one_node(other.run_case));
     if (!fits || cells[i].curve != cells[index].curve || other.world_size >= row.world_size) continue;
     if (smallest == nullptr || other.world_size < smallest->world_size) smallest = &other;
   }

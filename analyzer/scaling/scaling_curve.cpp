@@ -120,7 +120,7 @@ class CurveBuilder {
     if (options_.baseline == "1") return find(one_gpu);
     const int per_node = groups.back().run_case().gpus_per_node;
     return find(
-        [&](const RunCase& run_case) { return run_case.nodes == 1 && run_case.gpus_per_node == per_node && !run_case.nodes_not_stated; });
+        [&](const RunCase& run_case) { return is_one_node(run_case) && run_case.gpus_per_node == per_node; });
   }
 
   CaseFigures find_baseline(const std::vector<SizeGroup>& groups, const std::vector<CaseFigures>& figures) {

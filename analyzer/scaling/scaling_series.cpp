@@ -7,16 +7,13 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/run/gpu_count.h"
 #include "core/run_case/program_case.h"
 
 namespace ddbench::analyzer {
 namespace {
 
 using Field = std::string (*)(const RunCase&);
-
-bool is_one_node(const RunCase& run_case) {
-  return run_case.nodes == 1 && !run_case.nodes_not_stated;
-}
 
 std::string link_of(const RunCase& run_case) {
   if (is_one_node(run_case)) return "one node";

@@ -26,8 +26,7 @@ struct CasePartition {
 };
 
 std::string label_of(const ScalingRow& row, const std::string& variant) {
-  const bool is_one_node = row.run_case.nodes == 1 && !row.run_case.nodes_not_stated;
-  return shape_label(row.run_case) + (variant.empty() || is_one_node ? "" : ", " + variant);
+  return shape_label(row.run_case) + (variant.empty() || is_one_node(row.run_case) ? "" : ", " + variant);
 }
 
 CasePartition partition_of(const ScalingRow& row, std::span<const RunSummary> runs) {
