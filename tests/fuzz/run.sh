@@ -34,9 +34,13 @@ ticks_a_second=$(getconf CLK_TCK)
 failed=0
 ending=false
 
-# Processor time, user and system, that a living process has used.
-cpu_seconds_of() {
-  awk -v ticks="$ticks_a_second" '{ sub(/.*\) /, ""); print ($12 + $13) / ticks }' "/proc/$1/stat" 2>/dev/null || echo 0
+# Sets `ticks` to the processor time, user and system, that a living process has used. It starts no process of its own: it is asked each second.
+read_ticks() {
+  local stat fields
+  { stat=$(<"/proc/$1/stat"); } 2>/dev/null || return 0
+  fields=(${stat##*) })
+  ((${#fields[@]} > 12)) && ((fields[11] + fields[12] > 0)) && ticks=$((fields[11] + fields[12]))
+  return 0
 }
 
 # What took long is judged by its processor time: others may have had the machine meanwhile, or the process was stopped.
@@ -45,7 +49,7 @@ is_slow() {
 }
 
 fuzz() {
-  local target=$1 log=build/fuzz/$1.log cpu=0 now status=0 pid
+  local target=$1 log=build/fuzz/$1.log ticks=0 cpu status=0 pid
   local before=(build/fuzz/findings/"$target"-*)
   mkdir -p "build/fuzz/corpus/$target"
   "build/fuzz/fuzz/fuzz_$target" -max_len=65536 -timeout=120 -report_slow_units=120 -rss_limit_mb=2500 -print_final_stats=1 \
@@ -53,13 +57,13 @@ fuzz() {
   pid=$!
   trap 'kill -USR1 $pid 2>/dev/null; ending=true' TERM INT
   while kill -0 "$pid" 2>/dev/null; do
-    now=$(cpu_seconds_of "$pid")
-    [[ $now != 0 ]] && cpu=$now
+    read_ticks "$pid"
     # Ends in order, with its figures.
-    if awk "BEGIN { exit !($cpu >= $seconds) }"; then kill -USR1 "$pid" 2>/dev/null || true; fi
+    if ((ticks >= seconds * ticks_a_second)); then kill -USR1 "$pid" 2>/dev/null || true; fi
     sleep 1
   done
   wait "$pid" || status=$?
+  cpu=$(awk "BEGIN { printf \"%.2f\", $ticks / $ticks_a_second }")
   trap - TERM INT
   local found
   for found in build/fuzz/findings/"$target"-timeout-* build/fuzz/findings/"$target"-slow-unit-*; do
