@@ -52,7 +52,7 @@ fuzz() {
   local target=$1 log=build/fuzz/$1.log ticks=0 cpu status=0 pid
   local before=(build/fuzz/findings/"$target"-*)
   mkdir -p "build/fuzz/corpus/$target"
-  "build/fuzz/fuzz/fuzz_$target" -max_len=65536 -timeout=120 -report_slow_units=120 -rss_limit_mb=2500 -print_final_stats=1 \
+  "build/fuzz/fuzz/fuzz_$target" -max_len=65536 -timeout=120 -report_slow_units=120 -rss_limit_mb=2500 -print_final_stats=1 -print_funcs=0 \
     -artifact_prefix="build/fuzz/findings/$target-" "build/fuzz/corpus/$target" "tests/fuzz/corpus/$target" >/dev/null 2>"$log" &
   pid=$!
   trap 'kill -USR1 $pid 2>/dev/null; ending=true' TERM INT
