@@ -17,6 +17,7 @@ while [[ ${1:-} == --* ]]; do
   shift
 done
 seconds=${1:?usage: tests/fuzz/run.sh [--rotate] [--built] CPU_SECONDS [TARGET...]}
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "CPU_SECONDS is a whole number of seconds, not $seconds" >&2; exit 2; }
 shift
 if ! $built; then
   cmake --preset fuzz >/dev/null
@@ -34,7 +35,7 @@ ticks_a_second=$(getconf CLK_TCK)
 failed=0
 ending=false
 
-# Sets `ticks` to the processor time, user and system, that a living process has used. It starts no process of its own: it is asked each second.
+# Sets `ticks` to the processor time, user and system, that a living process has used. It is called each second, so it starts no process.
 read_ticks() {
   local stat fields
   { stat=$(<"/proc/$1/stat"); } 2>/dev/null || return 0
