@@ -92,7 +92,8 @@ DataCell half_width_cell(double value, const Measured<ConfidenceInterval>& inter
     cell.why = "no interval: " + interval.reason();
     return cell;
   }
-  cell.text += fmt::format(" ±{:.2g}", (interval->high - interval->low) / 2);
+  const double half = (interval->high - interval->low) / 2;
+  cell.text += " ±" + (half < 10 ? fmt::format("{:.2g}", half) : number(half, 2));  // 0.08, and 120 rather than 1.2e+02
   cell.why = interval->method;
   return cell;
 }

@@ -133,16 +133,16 @@ std::string efficiency_interval_in_words(const Efficiency& efficiency) {
 std::string end_in_words(const analyzer::RunSummary& summary) {
   const auto end = end_of_steps(summary);
   if (!end) return {};
-  const auto percent = [](double share) { return fmt::format("{:.2g}%", 100 * share); };
+  const auto percent = [](double share) { return number(100 * share, 2) + "%"; };
   std::string text = fmt::format("stopped {}after {} steps: ", end->by_margin ? "" : "at --max-time ",
                                  count_in_words(summary.measured_steps));
   text += end->half_width ? fmt::format("half-width {}", percent(*end->half_width))
                           : "no interval: " + end->half_width.reason();
-  text += fmt::format(" (goal {})", percent(end->goal));
+  text += fmt::format(" (goal {:.3g}%)", 100 * end->goal);
   const auto& probes = end->probe_half_width;
   if (!end->by_margin && probes && *probes > EndOfSteps::kProbeGoal) {
-    text += fmt::format("; that of the probes' cost {} of a step (goal {})", percent(*probes),
-                        percent(EndOfSteps::kProbeGoal));
+    text += fmt::format("; that of the probes' cost {} of a step (goal {:.3g}%)", percent(*probes),
+                        100 * EndOfSteps::kProbeGoal);
   }
   if (end->waits > 0) {
     text += fmt::format("; {} wait{} of ranks for the launcher in it, {}", end->waits,

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 #include "analyzer/statistics/statistics.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::experiment {
 
@@ -22,8 +24,8 @@ std::optional<RepeatEnd> end_of_repeats(std::span<const double> step_times_ns, d
 }
 
 std::string to_words(const RepeatEnd& end, double margin) {
-  return fmt::format("{} runs{}: half-width between runs {:.2g}% (goal {:.3g}%)", end.runs,
-                     end.reached ? "" : ", the most of --repeat auto", 100 * end.half_width, 100 * margin);
+  const std::string known = std::isinf(end.half_width) ? "no interval" : "half-width between runs " + number(100 * end.half_width, 2) + "%";
+  return fmt::format("{} runs{}: {} (goal {:.3g}%)", end.runs, end.reached ? "" : ", the most of --repeat auto", known, 100 * margin);
 }
 
 }  // namespace ddbench::experiment

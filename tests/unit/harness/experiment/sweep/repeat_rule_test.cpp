@@ -42,7 +42,10 @@ TEST(RepeatRule, RunsThatDifferGoOnToTheMost) {
 
 TEST(RepeatRule, ATimeThatIsNoneEndsItAtTheMost) {
   EXPECT_FALSE(end_of_repeats(std::vector{100.0, 0.0, 100.0, 100.0, 100.0}, 0.5));
-  EXPECT_FALSE(end_of_repeats(std::vector<double>(kMostRepeats, 0.0), 0.5)->reached);
+  const auto end = end_of_repeats(std::vector<double>(kMostRepeats, 0.0), 0.5);
+  ASSERT_TRUE(end);
+  EXPECT_FALSE(end->reached);
+  EXPECT_EQ(to_words(*end, 0.5), "10 runs, the most of --repeat auto: no interval (goal 50%)");
 }
 
 TEST(RepeatRule, IntervalsOfRunsThatEndedByThemHoldTheTruth) {
