@@ -27,6 +27,7 @@ std::vector<GradientNorms> gradient_norms(const store::RunStore& store, const st
     for (const auto& [step, square] : store.step_values(run.id, rank, kGradientSquareLocal)) {
       if (step >= first_measured) by_step[step].local += square;
     }
+    if (by_step.empty()) break;  // a step counts if all ranks recorded it, and rank 0 recorded none
     for (const auto& [step, square] : store.step_values(run.id, rank, kGradientSquareMean)) {
       const auto found = by_step.find(step);
       if (found == by_step.end()) continue;
