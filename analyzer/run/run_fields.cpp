@@ -169,9 +169,12 @@ bool has_meaning(const RunCase& run_case, ProvenanceSet provenance, std::string_
 
 std::map<std::string, std::string> group_fields(const store::RunRecord& run, const VariedFields& varied) {
   std::map<std::string, std::string> group;
-  for (const auto& [name, field] : run_fields(run)) {
-    if (may_vary(name, field.role, varied)) continue;
-    group[name] = applies(run, name) ? field.text : std::string();
+  CaseFields fields = run_fields(run);
+  while (!fields.empty()) {
+    auto field = fields.extract(fields.begin());
+    if (may_vary(field.key(), field.mapped().role, varied)) continue;
+    if (!applies(run, field.key())) field.mapped().text.clear();
+    group.emplace_hint(group.end(), std::move(field.key()), std::move(field.mapped().text));
   }
   const bool any_batch = varied.names.contains("batch_per_gpu") || varied.names.contains("global_batch");
   if (any_batch || !applies(run, "batch_per_gpu")) group.erase("batch_per_gpu");
@@ -188,11 +191,12 @@ std::map<std::string, std::map<std::string, int>> differing_fields(std::span<con
     groups.push_back(group_fields(run, varied));
     for (const auto& [name, text] : groups.back()) values[name];
   }
+  const std::string absent;  // an option that others set
   for (auto& [name, counts] : values) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
       if (!applies(runs[i], name)) continue;
-      const auto found = groups[i].find(name);  // an option that others set is absent
-      ++counts[found == groups[i].end() ? std::string() : found->second];
+      const auto found = groups[i].find(name);
+      ++counts[found == groups[i].end() ? absent : found->second];
     }
   }
   std::erase_if(values, [](const auto& entry) { return entry.second.size() < 2; });

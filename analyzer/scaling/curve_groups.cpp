@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/run/run_fields.h"
 #include "core/error.h"
 
 namespace ddbench::analyzer {
@@ -138,9 +137,9 @@ Figure merged_figure(const CurveGroups& groups, Figure (*figure_of)(const Scalin
 
 }  // namespace
 
-std::vector<std::string> varied_fields(std::span<const store::RunRecord> runs) {
+std::vector<std::string> varied_fields(std::span<const store::RunRecord> runs, const VariedFields& varied) {
   std::vector<std::string> fields;
-  for (const auto& [name, values] : differing_fields(runs, kWithinCurve)) {
+  for (const auto& [name, values] : differing_fields(runs, varied)) {
     if (name != "workload" && name != "scaling")
       fields.push_back(name);  // curve_groups always splits by these
   }

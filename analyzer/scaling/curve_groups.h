@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/figure/figure.h"
+#include "analyzer/run/run_fields.h"
 #include "analyzer/scaling/scaling_curve.h"
 
 namespace ddbench::analyzer {
@@ -28,9 +29,9 @@ struct CurveGroups {
 CurveGroups curve_groups(const store::RunStore& store, std::span<const store::RunRecord> runs,
                          const std::vector<std::string>& fields, const CurveOptions& options = {});
 
-/// The fields in which these runs differ and points of one curve may not, but for workload and scaling: with
-/// these as `fields`, each group of curve_groups is one curve.
-std::vector<std::string> varied_fields(std::span<const store::RunRecord> runs);
+/// The fields in which these runs differ beside `varied`, but for workload and scaling. Points of one curve differ in none of
+/// these: with them as `fields`, each group of curve_groups is one curve.
+std::vector<std::string> varied_fields(std::span<const store::RunRecord> runs, const VariedFields& varied = kWithinCurve);
 
 /// speedup_figure and efficiency_figure of all groups in one: the ideal once, for each group its points and
 /// its fitted law. One group: the figure of that curve.

@@ -155,11 +155,11 @@ void FigureCard::make_legend() {
   const auto& wanted = view_->legend();
   if (std::equal(wanted.begin(), wanted.end(), drawn_legend_.begin(), drawn_legend_.end(), same)) return;
   drawn_legend_ = wanted;
+  legend_->hide();  // a visible one would lay out the card, chart included, for each button
   delete legend_->layout();
   qDeleteAll(legend_->findChildren<QToolButton*>());
   auto* flow = new FlowLayout(2, 2);
   legend_->setLayout(flow);
-  legend_->setVisible(!view_->legend().empty());
   for (const auto& entry : view_->legend()) {
     const QString name = QString::fromStdString(entry.name);
     QToolButton* button = small_button(QString(name).replace(QLatin1Char('&'), QStringLiteral("&&")), name);
@@ -180,6 +180,7 @@ void FigureCard::make_legend() {
     });
     flow->addWidget(button);
   }
+  legend_->setVisible(!wanted.empty());
 }
 
 void FigureCard::show_notes() {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analyzer/comparison/compare_by.h"
-#include "analyzer/run/run_fields.h"
 #include "analyzer/scaling/curve_groups.h"
 #include "gui/charts/figure_card.h"
 #include "gui/workspace/field_box.h"
@@ -39,12 +38,14 @@ Loaded load_groups(JobContext& context, const std::vector<store::RunRecord>& run
 
 /// The fields by which these runs can be compared: link or network first, if they differ in it.
 std::vector<std::string> fields_that_differ(const std::vector<store::RunRecord>& runs) {
-  std::vector<std::string> fields = analyzer::varied_fields(runs);
-  analyzer::VariedFields found = analyzer::kWithinCurve;
-  found.roles.erase(FieldRole::kConsequence);
-  if (analyzer::differing_fields(runs, found).contains("network")) fields.insert(fields.begin(), "network");
-  if (const auto link = std::find(fields.begin(), fields.end(), "link"); link != fields.end())
-    std::rotate(fields.begin(), link, link + 1);
+  analyzer::VariedFields varied = analyzer::kWithinCurve;
+  varied.roles.erase(FieldRole::kConsequence);  // a network is one
+  varied.names.insert("provenance");
+  std::vector<std::string> fields = analyzer::varied_fields(runs, varied);
+  for (const char* first : {"network", "link"}) {
+    if (const auto found = std::find(fields.begin(), fields.end(), first); found != fields.end())
+      std::rotate(fields.begin(), found, found + 1);
+  }
   return fields;
 }
 
