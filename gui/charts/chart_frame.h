@@ -9,9 +9,6 @@
 
 namespace ddbench::gui {
 
-/// Lines of more marks than this are drawn without markers, their intervals as a band.
-inline constexpr std::size_t kMostMarkers = 32;
-
 /// Font size of ticks, titles of axes and values at bars, pixels.
 inline constexpr double kChartLabelPx = 11.5;
 

@@ -112,7 +112,7 @@ QImage marker_image(const reports::Ink& ink, const QColor& color) {
 
 void add_line(QChart& chart, const Chart& content, const Line& line) {
   const QColor color = theme().ink(*line.ink);
-  const bool many = line.marks.size() > kMostMarkers;
+  const bool many = line.is_dense();
   if (many) add_interval_band(chart, content, line, color);
   QList<QPointF> points;
   for (const Mark& mark : line.marks) points << place(content, mark, mark.y);
@@ -124,7 +124,7 @@ void add_line(QChart& chart, const Chart& content, const Line& line) {
     series->replace(points);
     add(chart, series);
   }
-  if (line.joined && (many || (joined && line.ink->dashed))) return;
+  if (many || (joined && line.ink->dashed)) return;
   auto* marks = new QScatterSeries;
   marks->setMarkerSize(kMarkerPx);
   marks->setLightMarker(marker_image(*line.ink, color));

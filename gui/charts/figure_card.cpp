@@ -28,6 +28,7 @@ namespace {
 constexpr QSize kPictureSize(960, 600);
 constexpr double kPictureScale = 2;
 constexpr std::size_t kNotesAtFirst = 1;
+constexpr int kSeriesAtFirst = 8;  ///< more names leave no room for the chart
 constexpr qsizetype kNoteLength = 90;
 
 QToolButton* small_button(const QString& text, const QString& name) {
@@ -160,7 +161,8 @@ void FigureCard::make_legend() {
   qDeleteAll(legend_->findChildren<QToolButton*>());
   auto* flow = new FlowLayout(2, 2);
   legend_->setLayout(flow);
-  for (const auto& entry : view_->legend()) {
+  QList<QWidget*> more;
+  for (const auto& entry : wanted) {
     const QString name = QString::fromStdString(entry.name);
     QToolButton* button = small_button(QString(name).replace(QLatin1Char('&'), QStringLiteral("&&")), name);
     button->setObjectName(QStringLiteral("legend"));
@@ -179,8 +181,25 @@ void FigureCard::make_legend() {
       view_->set_hidden(std::move(hidden));
     });
     flow->addWidget(button);
+    if (flow->count() > kSeriesAtFirst) more << button;
   }
+  if (!more.isEmpty()) flow->addWidget(switch_of(more));
   legend_->setVisible(!wanted.empty());
+}
+
+QToolButton* FigureCard::switch_of(const QList<QWidget*>& more) {
+  QToolButton* button = small_button({}, QStringLiteral("Series that are not in the legend yet"));
+  button->setObjectName(QStringLiteral("more-series"));
+  const auto show = [this, more, button] {
+    for (QWidget* entry : more) entry->setVisible(all_series_);
+    button->setText(all_series_ ? QStringLiteral("fewer series") : QStringLiteral("%1 more series").arg(more.size()));
+  };
+  connect(button, &QToolButton::clicked, this, [this, show] {
+    all_series_ = !all_series_;
+    show();
+  });
+  show();
+  return button;
 }
 
 void FigureCard::show_notes() {

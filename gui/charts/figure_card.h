@@ -43,6 +43,8 @@ class FigureCard : public QFrame {
   void add_exports(QMenu& menu);
   void show_menu(QPoint at, const std::optional<QString>& value);
   void make_legend();
+  /// A button that shows and hides these entries of the legend.
+  QToolButton* switch_of(const QList<QWidget*>& more);
   void show_notes();
   void ask_and_export(const QString& suffix);
   void print();
@@ -55,6 +57,7 @@ class FigureCard : public QFrame {
   QLabel* notes_;
   std::vector<reports::svg::LegendEntry> drawn_legend_;
   bool all_notes_ = false;
+  bool all_series_ = false;
   bool for_picture_ = false;
 };
 

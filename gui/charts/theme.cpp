@@ -97,6 +97,7 @@ QToolButton:disabled { color: %border%; }
 QToolButton::menu-indicator { image: none; width: 0; }
 QToolButton#legend { color: %text%; font-size: 12px; padding: 2px 7px; }
 QToolButton#legend:!checked { color: %muted%; }
+QToolButton#more-series { color: %accent%; font-size: 12px; padding: 2px 7px; }
 QToolButton#segment { border: 1px solid %border%; border-radius: 6px; padding: 5px 11px; background: %surface%; }
 QToolButton#segment:checked { background: %accent_soft%; color: %accent%; border-color: %accent%; font-weight: 600; }
 QTreeView, QTableView { background: %surface%; alternate-background-color: %surface%; border: none; gridline-color: %grid%;

@@ -15,6 +15,8 @@
 namespace ddbench::gui {
 namespace {
 
+constexpr qsizetype kMostLaws = 8;  ///< more sentences leave no room for the table
+
 struct Loaded {
   analyzer::Figure speedup;
   analyzer::Figure efficiency;
@@ -59,11 +61,17 @@ Loaded load_curves(JobContext& context, const std::vector<store::RunRecord>& run
   loaded.speedup = analyzer::speedup_figure(groups);
   loaded.efficiency = analyzer::efficiency_figure(groups);
   std::vector<reports::NamedCurve> curves;
+  QStringList laws;
   for (const analyzer::CurveGroup& group : groups.groups) {
     curves.push_back({group.label, &group.curve});
     const QString law = law_in_words(group);
-    if (!law.isEmpty()) loaded.laws += (loaded.laws.isEmpty() ? QString() : QStringLiteral("   ·   ")) + law;
+    if (!law.isEmpty()) laws << law;
   }
+  if (const qsizetype more = laws.size() - kMostLaws; more > 0) {
+    laws.resize(kMostLaws);
+    laws << QStringLiteral("%1 more laws: choose fewer runs").arg(more);
+  }
+  loaded.laws = laws.join(QStringLiteral("   ·   "));
   loaded.rows = reports::curve_data(curves);
   if (loaded.laws.isEmpty()) loaded.laws = why_no_law(groups);
   return loaded;

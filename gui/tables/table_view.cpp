@@ -143,6 +143,10 @@ QString TableView::legend() const {
   QStringList lines;
   if (!model_->is_brief()) return {};
   for (const std::string& line : model_->table().legend) lines << QString::fromStdString(line);
+  if (const qsizetype more = lines.size() - kMostLegend; more > 0) {
+    lines.resize(kMostLegend);
+    lines << QStringLiteral("%1 more: point at a cell").arg(more);
+  }
   return lines.join(QStringLiteral(" · "));
 }
 

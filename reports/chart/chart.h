@@ -27,10 +27,15 @@ struct Mark {
 };
 
 struct Line {
+  static constexpr std::size_t kMostMarkers = 32;
+
   std::string name;
   const Ink* ink = nullptr;
-  bool joined = true;  ///< false: points only
+  bool joined = true;  ///< false: points only, in no order
   std::vector<Mark> marks;
+
+  /// Drawn without markers, and its intervals as a band.
+  bool is_dense() const noexcept { return joined && marks.size() > kMostMarkers; }
 };
 
 /// One rectangle: `from` and `to` are values; `slot` of `slots` is its place across the band.

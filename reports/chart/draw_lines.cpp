@@ -8,9 +8,6 @@
 namespace ddbench::reports::svg {
 namespace {
 
-constexpr std::size_t kMostMarkers =
-    60;  ///< above this a line is drawn without markers, its intervals as a band
-
 struct Spot {
   double x = 0;
   double y = 0;
@@ -79,7 +76,7 @@ void draw_whiskers(Canvas& canvas, const Chart& chart, const Layout& layout, con
 }
 
 void draw_line(Canvas& canvas, const Chart& chart, const Layout& layout, const Line& line) {
-  const bool many = line.marks.size() > kMostMarkers;
+  const bool many = line.is_dense();
   const std::vector<Spot> spots = spots_of(chart, layout, line);
   if (many) {
     draw_band(canvas, chart, layout, line);
@@ -91,7 +88,7 @@ void draw_line(Canvas& canvas, const Chart& chart, const Layout& layout, const L
                 fmt::format("line {}{}{}", line.ink->css_class, many ? " thin" : "",
                             line.ink->dashed ? " dashed" : ""));
   }
-  if (line.joined && (many || (line.ink->dashed && spots.size() > 1))) return;
+  if (many || (line.joined && line.ink->dashed && spots.size() > 1)) return;
   for (std::size_t i = 0; i < spots.size(); ++i) {
     const Marker marker = line.ink->marker;
     const bool open = marker == Marker::kRing || marker == Marker::kCross || marker == Marker::kPlus;

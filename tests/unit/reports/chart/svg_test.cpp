@@ -80,6 +80,21 @@ TEST(FigureSvg, GivesEveryPointATooltipAndItsOwnShape) {
   EXPECT_NE(svg.find("class=\"line ideal dashed\""), std::string::npos);
 }
 
+TEST(FigureSvg, IntervalsAreABandOnlyAlongALine) {
+  Figure figure = efficiency();
+  auto& points = figure.series[0].points;
+  points.clear();
+  for (int i = 1; i <= 100; ++i) points.push_back({static_cast<double>(i), 90, ConfidenceInterval{88, 92, 0.95, "t"}, {}});
+  const std::string line = figure_svg(figure);
+  EXPECT_EQ(count(line, "class=\"band s0\""), 1u);
+  EXPECT_EQ(count(line, "class=\"error s0\""), 0u);
+  figure.series[0].shape = SeriesShape::kPoints;
+  const std::string offers = figure_svg(figure);
+  EXPECT_EQ(count(offers, "class=\"band s0\""), 0u) << "points next to each other have nothing to do with one another";
+  EXPECT_EQ(count(offers, "class=\"error s0\""), 100u);
+  EXPECT_EQ(count(offers, "class=\"mark s0\""), 100u + 1u);
+}
+
 TEST(FigureSvg, IntervalsDoNotPressTheValuesIntoALine) {
   Figure figure = efficiency();
   analyzer::Point& wide = figure.series[0].points[1];
