@@ -29,8 +29,8 @@ struct CurveGroups {
 CurveGroups curve_groups(const store::RunStore& store, std::span<const store::RunRecord> runs,
                          const std::vector<std::string>& fields, const CurveOptions& options = {});
 
-/// The fields in which these runs differ beside `varied`, but for workload and scaling. Points of one curve differ in none of
-/// these: with them as `fields`, each group of curve_groups is one curve.
+/// The fields in which these runs differ, without `varied`, workload and scaling. With the default, each group of curve_groups
+/// by these fields is one curve.
 std::vector<std::string> varied_fields(std::span<const store::RunRecord> runs, const VariedFields& varied = kWithinCurve);
 
 /// speedup_figure and efficiency_figure of all groups in one: the ideal once, for each group its points and

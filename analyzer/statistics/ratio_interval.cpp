@@ -8,6 +8,7 @@
 #include "analyzer/statistics/log_ratio.h"
 #include "analyzer/statistics/quantiles.h"
 #include "core/error.h"
+#include "core/text/quantity.h"
 
 namespace ddbench::analyzer {
 namespace {
@@ -78,7 +79,7 @@ RunRatio ratio_with_spread(std::span<const double> numerator, std::span<const do
   const double reach = t_quantile((1 + level) / 2, spread.degrees_of_freedom) * deviation * std::sqrt(draws);
   ratio.interval =
       ConfidenceInterval{ratio.value * std::exp(-reach), ratio.value * std::exp(reach), level,
-                         fmt::format("Student's t, {:.2g}% between runs ({})", deviation * 100, source)};
+                         fmt::format("Student's t, {}% between runs ({})", uncertainty(deviation * 100), source)};
   return ratio;
 }
 

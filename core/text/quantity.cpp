@@ -61,6 +61,10 @@ std::string number(double value, int significant) {
   return with_separators(fmt::format("{:.0f}", value));
 }
 
+std::string uncertainty(double value) {
+  return std::abs(value) < 10 ? fmt::format("{:.2g}", value) : number(value, 2);
+}
+
 std::string quantity(double value, std::string_view unit, bool sign) {
   const UnitScale scale = scale_for(unit, std::abs(value));
   std::string text = number(value * scale.factor);

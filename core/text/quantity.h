@@ -18,6 +18,9 @@ UnitScale scale_for(std::string_view unit, double largest);
 /// "0", "1.20", "12.3", "12,345", "3.1e-09"; `significant` digits. "n/a" for values that are not finite.
 std::string number(double value, int significant = 3);
 
+/// Of a half-width or a spread: two significant digits without zeros at the end, "0.08", "2", "110".
+std::string uncertainty(double value);
+
 /// "12.3 ms", "1.05 GB", "0.87"; with `sign`, "+12.3 ms".
 std::string quantity(double value, std::string_view unit, bool sign = false);
 

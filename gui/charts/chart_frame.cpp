@@ -79,7 +79,7 @@ AxisRange with_room_for_marks(const Chart& chart, AxisRange range) {
   AxisRange wide = range;
   const double room = kMarkerRoom * (range.high - range.low);
   for (const auto& line : chart.lines) {
-    if (line.is_dense()) continue;  // it has no markers
+    if (line.is_dense(kMostMarkers)) continue;  // it has no markers
     for (const auto& mark : line.marks) {
       const double position = position_of(mark.y, chart.log_y);
       wide.low = std::min(wide.low, position - room);

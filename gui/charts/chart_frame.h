@@ -9,6 +9,9 @@
 
 namespace ddbench::gui {
 
+/// Lines of more points than this are drawn without markers.
+inline constexpr std::size_t kMostMarkers = 32;
+
 /// Font size of ticks, titles of axes and values at bars, pixels.
 inline constexpr double kChartLabelPx = 11.5;
 

@@ -79,7 +79,7 @@ void paint_bar_marks(QPainter& painter, const Chart& chart, const ChartFrame& fr
 }
 
 void paint_line_intervals(QPainter& painter, const Chart& chart, const ChartFrame& frame, const Line& line) {
-  if (line.is_dense()) return;  // drawn as a band
+  if (line.is_dense(kMostMarkers)) return;  // drawn as a band
   painter.setPen(QPen(theme().ink(*line.ink), 1.6));
   for (const Mark& mark : line.marks) {
     if (!mark.interval) continue;

@@ -112,7 +112,7 @@ QImage marker_image(const reports::Ink& ink, const QColor& color) {
 
 void add_line(QChart& chart, const Chart& content, const Line& line) {
   const QColor color = theme().ink(*line.ink);
-  const bool many = line.is_dense();
+  const bool many = line.is_dense(kMostMarkers);
   if (many) add_interval_band(chart, content, line, color);
   QList<QPointF> points;
   for (const Mark& mark : line.marks) points << place(content, mark, mark.y);

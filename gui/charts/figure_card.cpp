@@ -19,6 +19,7 @@
 #include "gui/charts/flow_layout.h"
 #include "gui/charts/ink_shapes.h"
 #include "gui/charts/save_dialog.h"
+#include "gui/models/at_first.h"
 #include "reports/chart/svg.h"
 #include "reports/text/output_file.h"
 
@@ -28,7 +29,6 @@ namespace {
 constexpr QSize kPictureSize(960, 600);
 constexpr double kPictureScale = 2;
 constexpr std::size_t kNotesAtFirst = 1;
-constexpr int kSeriesAtFirst = 8;  ///< more names leave no room for the chart
 constexpr qsizetype kNoteLength = 90;
 
 QToolButton* small_button(const QString& text, const QString& name) {
@@ -38,6 +38,19 @@ QToolButton* small_button(const QString& text, const QString& name) {
   button->setToolTip(name);
   button->setFocusPolicy(Qt::StrongFocus);
   return button;
+}
+
+constexpr const char* kMoreSeries = "more-series";
+
+/// What a button of the legend is about, across legends of other series.
+QString key_of(const QWidget& button) {
+  return button.objectName() == QLatin1String(kMoreSeries) ? button.objectName() : button.accessibleName();
+}
+
+/// Of the button in this legend that has the focus of its window; empty if none has.
+QString key_of_focus(const QWidget& legend) {
+  const QWidget* focus = legend.window()->focusWidget();
+  return focus != nullptr && legend.isAncestorOf(focus) ? key_of(*focus) : QString();
 }
 
 QString file_stem(const std::string& title) {
@@ -156,6 +169,7 @@ void FigureCard::make_legend() {
   const auto& wanted = view_->legend();
   if (std::equal(wanted.begin(), wanted.end(), drawn_legend_.begin(), drawn_legend_.end(), same)) return;
   drawn_legend_ = wanted;
+  const QString focused = key_of_focus(*legend_);
   legend_->hide();  // a visible one would lay out the card, chart included, for each button
   delete legend_->layout();
   qDeleteAll(legend_->findChildren<QToolButton*>());
@@ -181,18 +195,28 @@ void FigureCard::make_legend() {
       view_->set_hidden(std::move(hidden));
     });
     flow->addWidget(button);
-    if (flow->count() > kSeriesAtFirst) more << button;
+    if (flow->count() > shown_at_first(static_cast<qsizetype>(wanted.size()))) more << button;
   }
-  if (!more.isEmpty()) flow->addWidget(switch_of(more));
+  if (!more.isEmpty() && !(for_picture_ && all_series_)) flow->addWidget(switch_of(more));
   legend_->setVisible(!wanted.empty());
+  if (focused.isEmpty()) return;
+  QWidget* next = view_;
+  for (QToolButton* button : legend_->findChildren<QToolButton*>()) {
+    if (key_of(*button) == focused && !button->isHidden()) next = button;
+  }
+  next->setFocus();
 }
 
 QToolButton* FigureCard::switch_of(const QList<QWidget*>& more) {
-  QToolButton* button = small_button({}, QStringLiteral("Series that are not in the legend yet"));
-  button->setObjectName(QStringLiteral("more-series"));
+  QToolButton* button = small_button({}, {});
+  button->setObjectName(QString::fromLatin1(kMoreSeries));
   const auto show = [this, more, button] {
     for (QWidget* entry : more) entry->setVisible(all_series_);
     button->setText(all_series_ ? QStringLiteral("fewer series") : QStringLiteral("%1 more series").arg(more.size()));
+    const QString acts = all_series_ ? QStringLiteral("Show fewer series in the legend")
+                                     : QStringLiteral("Show %1 more series in the legend").arg(more.size());
+    button->setAccessibleName(acts);
+    button->setToolTip(acts);
   };
   connect(button, &QToolButton::clicked, this, [this, show] {
     all_series_ = !all_series_;
@@ -247,6 +271,7 @@ QImage FigureCard::picture() const {
   FigureCard copy;
   copy.all_notes_ = true;
   copy.for_picture_ = true;
+  copy.all_series_ = all_series_;
   copy.view_->set_hidden(view_->hidden());
   copy.set_figure(view_->figure());
   copy.view_->show_like(*view_);

@@ -39,8 +39,8 @@ Loaded load_groups(JobContext& context, const std::vector<store::RunRecord>& run
 /// The fields by which these runs can be compared: link or network first, if they differ in it.
 std::vector<std::string> fields_that_differ(const std::vector<store::RunRecord>& runs) {
   analyzer::VariedFields varied = analyzer::kWithinCurve;
-  varied.roles.erase(FieldRole::kConsequence);  // a network is one
-  varied.names.insert("provenance");
+  varied.roles.erase(FieldRole::kConsequence);  // the network is one, and can be compared by
+  varied.names.insert("provenance");            // another, which cannot
   std::vector<std::string> fields = analyzer::varied_fields(runs, varied);
   for (const char* first : {"network", "link"}) {
     if (const auto found = std::find(fields.begin(), fields.end(), first); found != fields.end())

@@ -8,14 +8,13 @@
 #include "analyzer/scaling/curve_groups.h"
 #include "core/text/quantity.h"
 #include "gui/charts/figure_card.h"
+#include "gui/models/at_first.h"
 #include "gui/workspace/field_box.h"
 #include "gui/tables/table_card.h"
 #include "reports/tables/analysis/analysis_tables.h"
 
 namespace ddbench::gui {
 namespace {
-
-constexpr qsizetype kMostLaws = 8;  ///< more sentences leave no room for the table
 
 struct Loaded {
   analyzer::Figure speedup;
@@ -67,8 +66,8 @@ Loaded load_curves(JobContext& context, const std::vector<store::RunRecord>& run
     const QString law = law_in_words(group);
     if (!law.isEmpty()) laws << law;
   }
-  if (const qsizetype more = laws.size() - kMostLaws; more > 0) {
-    laws.resize(kMostLaws);
+  if (const qsizetype more = laws.size() - shown_at_first(laws.size()); more > 0) {
+    laws.resize(laws.size() - more);
     laws << QStringLiteral("%1 more laws: choose fewer runs").arg(more);
   }
   loaded.laws = laws.join(QStringLiteral("   ·   "));

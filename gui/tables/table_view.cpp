@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "gui/charts/save_dialog.h"
+#include "gui/models/at_first.h"
 #include "reports/text/output_file.h"
 #include "reports/text/safe_text.h"
 
@@ -143,8 +144,8 @@ QString TableView::legend() const {
   QStringList lines;
   if (!model_->is_brief()) return {};
   for (const std::string& line : model_->table().legend) lines << QString::fromStdString(line);
-  if (const qsizetype more = lines.size() - kMostLegend; more > 0) {
-    lines.resize(kMostLegend);
+  if (const qsizetype more = lines.size() - shown_at_first(lines.size()); more > 0) {
+    lines.resize(lines.size() - more);
     lines << QStringLiteral("%1 more: point at a cell").arg(more);
   }
   return lines.join(QStringLiteral(" · "));

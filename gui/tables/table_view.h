@@ -19,10 +19,9 @@ class TableView : public QTableView {
   /// Where there is no room for all shown columns, those with brief cells show these, and wide columns of text give up
   /// width, as far as they can be read then.
   void fit_columns();
-  /// What brief cells mean, of the first kMostLegend where there are more: each cell's tool tip has its own. Empty where none
-  /// are shown.
+  /// What brief cells mean, of the first where there are many (shown_at_first): each cell's tool tip has its own. Empty where
+  /// none are shown.
   QString legend() const;
-  static constexpr qsizetype kMostLegend = 8;
   std::function<void()> on_fit;  ///< columns may show brief cells now, or no longer
   DataTableModel& cells() noexcept { return *model_; }
 

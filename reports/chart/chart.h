@@ -27,15 +27,13 @@ struct Mark {
 };
 
 struct Line {
-  static constexpr std::size_t kMostMarkers = 32;
-
   std::string name;
   const Ink* ink = nullptr;
   bool joined = true;  ///< false: points only, in no order
   std::vector<Mark> marks;
 
-  /// Drawn without markers, and its intervals as a band.
-  bool is_dense() const noexcept { return joined && marks.size() > kMostMarkers; }
+  /// A line of more points than there is room for markers: drawn without them, its intervals as a band.
+  bool is_dense(std::size_t most_markers) const noexcept { return joined && marks.size() > most_markers; }
 };
 
 /// One rectangle: `from` and `to` are values; `slot` of `slots` is its place across the band.

@@ -8,6 +8,9 @@
 namespace ddbench::reports::svg {
 namespace {
 
+/// Markers have the tooltips of a page: more than in the dashboard, which shows values of dense lines too.
+constexpr std::size_t kMostMarkers = 60;
+
 struct Spot {
   double x = 0;
   double y = 0;
@@ -76,7 +79,7 @@ void draw_whiskers(Canvas& canvas, const Chart& chart, const Layout& layout, con
 }
 
 void draw_line(Canvas& canvas, const Chart& chart, const Layout& layout, const Line& line) {
-  const bool many = line.is_dense();
+  const bool many = line.is_dense(kMostMarkers);
   const std::vector<Spot> spots = spots_of(chart, layout, line);
   if (many) {
     draw_band(canvas, chart, layout, line);

@@ -92,8 +92,7 @@ DataCell half_width_cell(double value, const Measured<ConfidenceInterval>& inter
     cell.why = "no interval: " + interval.reason();
     return cell;
   }
-  const double half = (interval->high - interval->low) / 2;
-  cell.text += " ±" + (half < 10 ? fmt::format("{:.2g}", half) : number(half, 2));  // 0.08, and 120 rather than 1.2e+02
+  cell.text += " ±" + uncertainty((interval->high - interval->low) / 2);
   cell.why = interval->method;
   return cell;
 }

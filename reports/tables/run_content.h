@@ -66,7 +66,7 @@ DataTable environment_data(const store::RunRecord& run);
 /// "95% CI 87.1% to 93.0%, Welch's t of logarithms over 3 and 3 runs", or the reason why there is none.
 std::string efficiency_interval_in_words(const analyzer::Efficiency& efficiency);
 
-/// Why a run of --steps auto ended, and how narrow its intervals are: "stopped after 412 steps: half-width 0.90% (goal 1%)".
+/// Why a run of --steps auto ended, and how narrow its intervals are: "stopped after 412 steps: half-width 0.9% (goal 1%)".
 /// Empty for other runs.
 std::string end_in_words(const analyzer::RunSummary& summary);
 /// "3.0% of the time was lost in 1.0% of the steps (4 outliers)"; empty without outliers.

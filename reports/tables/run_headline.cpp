@@ -133,7 +133,7 @@ std::string efficiency_interval_in_words(const Efficiency& efficiency) {
 std::string end_in_words(const analyzer::RunSummary& summary) {
   const auto end = end_of_steps(summary);
   if (!end) return {};
-  const auto percent = [](double share) { return number(100 * share, 2) + "%"; };
+  const auto percent = [](double share) { return uncertainty(100 * share) + "%"; };
   std::string text = fmt::format("stopped {}after {} steps: ", end->by_margin ? "" : "at --max-time ",
                                  count_in_words(summary.measured_steps));
   text += end->half_width ? fmt::format("half-width {}", percent(*end->half_width))

@@ -29,7 +29,7 @@ DataCell bandwidth_cell(const Measured<double>& gb_per_s) {
 /// With the uncertainty of the clocks.
 DataCell bus_bandwidth_cell(const CollectiveSummary& collective) {
   DataCell cell = bandwidth_cell(collective.busbw_gb_per_s);
-  if (collective.clock_uncertainty_share > 0) cell.text += fmt::format(" ±{:.2g}%", 100 * collective.clock_uncertainty_share);
+  if (collective.clock_uncertainty_share > 0) cell.text += fmt::format(" ±{}%", uncertainty(100 * collective.clock_uncertainty_share));
   return cell;
 }
 

@@ -113,8 +113,8 @@ DataTable scaling_data(const analyzer::ScalingTable& table) {
   data.caption = "Scaling";
   data.notes = best_in_words(table);
   data.detail = "efficiency is the speedup divided by the number of GPUs, against " + table.baseline;
-  cases.explain(data.legend);
   data.legend.push_back("exposed: exposed communication, % of step time · " + provenance_legend_of(table.rows));
+  cases.explain(data.legend);
   if (const std::string why = why_no_interval(table); !intervals && !why.empty()) data.notes.push_back(why);
   return data;
 }

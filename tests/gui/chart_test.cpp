@@ -231,38 +231,6 @@ TEST(Charts, LegendTogglesASeriesAndOthersKeepTheirColour) {
   EXPECT_EQ(card.view().chart().lines.size(), 2U);
 }
 
-TEST(Charts, ALegendOfManySeriesLeavesRoomForTheChart) {
-  Figure many = speedups();
-  for (int i = 0; i < 110; ++i) many.series.push_back({"measured " + std::to_string(i), SeriesShape::kPoints, {{1, 1, {}, {}}, {2, 1.8, {}, {}}}, {}});
-  FigureCard card;
-  card.set_figure(many);
-  show(card);
-  const auto visible = [&] {
-    const auto buttons = card.findChildren<QToolButton*>(QStringLiteral("legend"));
-    return std::count_if(buttons.begin(), buttons.end(), [](const QToolButton* button) { return button->isVisible(); });
-  };
-  auto* more = card.findChild<QToolButton*>(QStringLiteral("more-series"));
-  ASSERT_TRUE(more != nullptr && more->isVisible());
-  EXPECT_EQ(visible(), 8);
-  EXPECT_EQ(more->text(), QStringLiteral("104 more series"));
-  EXPECT_EQ(card.view().chart().lines.size(), 112U) << "all are drawn";
-  EXPECT_GT(card.view().height(), card.height() / 2);
-  more->click();
-  EXPECT_EQ(visible(), 112);
-  click_legend(card, QStringLiteral("measured 109"));
-  EXPECT_EQ(card.view().hidden(), std::set<std::string>{"measured 109"});
-  many.series.pop_back();
-  card.set_figure(many);
-  QCoreApplication::processEvents();
-  EXPECT_EQ(visible(), 111) << "a refresh leaves the legend as it was switched";
-  more = card.findChild<QToolButton*>(QStringLiteral("more-series"));
-  EXPECT_EQ(more->text(), QStringLiteral("fewer series"));
-  more->click();
-  EXPECT_EQ(visible(), 8);
-  card.set_figure(speedups());
-  EXPECT_EQ(card.findChild<QToolButton*>(QStringLiteral("more-series")), nullptr);
-}
-
 TEST(Charts, KeyboardGoesFromValueToValueAndZooms) {
   ChartView view;
   show(view);

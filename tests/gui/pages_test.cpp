@@ -202,6 +202,13 @@ TEST_F(Pages, NetworkComparesEqualCasesOverTheLinks) {
   EXPECT_GE(page.throughput().view().chart().lines.size(), 2U);
   EXPECT_FALSE(page.bandwidth().view().chart().empty());
   EXPECT_GT(page.rows().table().model()->rowCount(), 3);
+  for (const auto* box : page.findChildren<QComboBox*>()) {
+    if (box->accessibleName() != QStringLiteral("What the runs are compared by")) continue;
+    EXPECT_EQ(box->itemData(1).toString(), QStringLiteral("link"));
+    EXPECT_EQ(box->findData(QStringLiteral("provenance")), -1);
+    return;
+  }
+  FAIL() << "no box of fields";
 }
 
 TEST_F(Pages, BatchSaysWhatItWouldTake) {

@@ -27,6 +27,7 @@ WRONG = [
     (["gate", "--run", "--gpus 4", "--gpus 8", "extra"], ['"ddbench gate" does not take "extra"']),
     (["gate", "--run", "--gpus 4", "--gpus 8", "--pair", "3"], ["no option --pair; did you mean --pairs?"]),
     (["db", "--zebra", "check"], ["no option --zebra"]),
+    (["run", "--gpus", "1", "--steps", "2", "--db", ""], ["--db: the path is empty"]),
     (["--zebra", "list"], ["no option --zebra"]),
     (["run", "--backend", "glo"], ['--backend is "glo", but it must be one of auto, gloo, nccl, mpi; did you mean gloo?']),
     (["list", "--limit", "-5"], ["--limit is -5, but it must be 0 or more"]),

@@ -10,7 +10,9 @@
 namespace ddbench::cli {
 
 CLI::Option* add_db_option(CLI::App& command, std::string& db) {
-  return command.add_option("--db", db, "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)");
+  // An unset variable of a script, which would otherwise write into the user's own store.
+  const CLI::Validator has_a_name([](const std::string& path) { return std::string(path.empty() ? "the path is empty" : ""); }, "");
+  return command.add_option("--db", db, "Store (default: $DDBENCH_DB or ~/.local/share/ddbench/results.db)")->check(has_a_name);
 }
 
 CLI::Option* add_json_option(CLI::App& command, bool& json, std::string_view schemas) {

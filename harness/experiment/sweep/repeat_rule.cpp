@@ -24,7 +24,7 @@ std::optional<RepeatEnd> end_of_repeats(std::span<const double> step_times_ns, d
 }
 
 std::string to_words(const RepeatEnd& end, double margin) {
-  const std::string known = std::isinf(end.half_width) ? "no interval" : "half-width between runs " + number(100 * end.half_width, 2) + "%";
+  const std::string known = std::isfinite(end.half_width) ? "half-width between runs " + uncertainty(100 * end.half_width) + "%" : "no interval";
   return fmt::format("{} runs{}: {} (goal {:.3g}%)", end.runs, end.reached ? "" : ", the most of --repeat auto", known, 100 * margin);
 }
 

@@ -44,8 +44,8 @@ DataTable groups_data(const GroupComparison& groups) {
   table.add(true, {.title = "provenance", .brief = "prov."}, [](const GroupRow& row) { return provenance_cell(row.provenance); });
   DataTable data = std::move(table).of(groups.rows);
   shorten_names(data, 2);
-  cases.explain(data.legend);
   data.legend.push_back(provenance_legend_of(groups.rows));
+  cases.explain(data.legend);
   data.notes = {"efficiency: against the smallest size"};
   return data;
 }

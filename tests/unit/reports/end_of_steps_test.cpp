@@ -49,7 +49,7 @@ TEST(EndOfSteps, InWords) {
   run.run.run_case.margin = 0.125;
   run.probe_overhead_percent = analyzer::Estimate{1, {0, 2, 0.95, "paired"}};
   run.step_time_ns = analyzer::Quantity{100, ConfidenceInterval{30, 250, 0.95, "t"}};
-  const std::string rest = " (goal 12.5%); that of the probes' cost 1.0% of a step (goal 0.5%); 2 waits of ranks for the launcher in it, 300.0 ns";
+  const std::string rest = " (goal 12.5%); that of the probes' cost 1% of a step (goal 0.5%); 2 waits of ranks for the launcher in it, 300.0 ns";
   EXPECT_EQ(end_in_words(run), "stopped at --max-time after 6,958 steps: half-width 110%" + rest);
   run.step_time_ns = analyzer::Quantity{100, Measured<ConfidenceInterval>::missing("one step dominates")};
   EXPECT_EQ(end_in_words(run), "stopped at --max-time after 6,958 steps: no interval: one step dominates" + rest);

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace ddbench {
 namespace {
@@ -28,6 +31,12 @@ TEST(SignedPercent, HasOneDecimalAndAnEnd) {
   EXPECT_EQ(signed_percent(-0.0001), "+0.0%");
   EXPECT_EQ(signed_percent(100), "+10000.0%");
   EXPECT_EQ(signed_percent(1e50), "over +10000%");
+}
+
+TEST(Quantity, UncertaintiesHaveTwoDigitsAndNoExponent) {
+  for (const auto& [value, text] : std::vector<std::pair<double, std::string>>{
+           {0, "0"}, {0.08, "0.08"}, {0.0835, "0.083"}, {2, "2"}, {9.94, "9.9"}, {9.96, "10"}, {12, "12"}, {110.4, "110"}, {-110.4, "-110"}, {12345, "12,345"}})
+    EXPECT_EQ(uncertainty(value), text);
 }
 
 }  // namespace

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <QtGlobal>
+
+namespace ddbench::gui {
+
+/// How many entries of a list are shown until more are asked for: all up to nine, eight of more. A notice of one more would take the
+/// room of that one.
+constexpr qsizetype shown_at_first(qsizetype all) {
+  constexpr qsizetype kMost = 8;
+  return all <= kMost + 1 ? all : kMost;
+}
+
+}  // namespace ddbench::gui
