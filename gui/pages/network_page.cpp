@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/comparison/compare_by.h"
+#include "analyzer/run/run_fields.h"
 #include "analyzer/scaling/curve_groups.h"
 #include "gui/charts/figure_card.h"
 #include "gui/workspace/field_box.h"
@@ -39,8 +40,9 @@ Loaded load_groups(JobContext& context, const std::vector<store::RunRecord>& run
 /// The fields by which these runs can be compared: link or network first, if they differ in it.
 std::vector<std::string> fields_that_differ(const std::vector<store::RunRecord>& runs) {
   analyzer::VariedFields varied = analyzer::kWithinCurve;
-  varied.roles.erase(FieldRole::kConsequence);  // the network is one, and can be compared by
-  varied.names.insert("provenance");            // another, which cannot
+  // Of the consequences, runs can be compared by their network, but not by their provenance.
+  varied.roles.erase(FieldRole::kConsequence);
+  varied.names.insert("provenance");
   std::vector<std::string> fields = analyzer::varied_fields(runs, varied);
   for (const char* first : {"network", "link"}) {
     if (const auto found = std::find(fields.begin(), fields.end(), first); found != fields.end())
