@@ -4,10 +4,10 @@
 
 namespace ddbench::gui {
 
-/// How many entries of a list are shown until more are asked for: all up to nine, eight of more. A notice of one more would take the
-/// room of that one.
+/// How many entries of a list are shown until more are asked for: all up to thirteen, so that a legend names every part of a step, and
+/// twelve of more. A notice of one more would take the room of that one.
 constexpr qsizetype shown_at_first(qsizetype all) {
-  constexpr qsizetype kMost = 8;
+  constexpr qsizetype kMost = 12;
   return all <= kMost + 1 ? all : kMost;
 }
 

@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "core/run_case/records.h"
 #include "gui/charts/figure_card.h"
 #include "gui/tables/table_view.h"
 
@@ -47,10 +48,18 @@ void expose(QWidget& widget) {
 
 TEST(AtFirst, OneMoreIsShownRatherThanAnnounced) {
   EXPECT_EQ(shown_at_first(0), 0);
-  EXPECT_EQ(shown_at_first(8), 8);
-  EXPECT_EQ(shown_at_first(9), 9);
-  EXPECT_EQ(shown_at_first(10), 8);
-  EXPECT_EQ(shown_at_first(5000), 8);
+  EXPECT_EQ(shown_at_first(12), 12);
+  EXPECT_EQ(shown_at_first(13), 13);
+  EXPECT_EQ(shown_at_first(14), 12);
+  EXPECT_EQ(shown_at_first(5000), 12);
+}
+
+TEST(AtFirst, EveryPartOfAStepIsNamed) {
+  FigureCard card;
+  card.set_figure(of_series(static_cast<int>(store::kStepPartCount) + 1));  // and what they sum up to
+  expose(card);
+  EXPECT_EQ(visible_entries(card), static_cast<std::ptrdiff_t>(store::kStepPartCount) + 1);
+  EXPECT_EQ(more_of(card), nullptr);
 }
 
 TEST(AtFirst, ALegendOfManySeriesLeavesRoomForTheChart) {
@@ -58,9 +67,9 @@ TEST(AtFirst, ALegendOfManySeriesLeavesRoomForTheChart) {
   card.set_figure(of_series(112));
   expose(card);
   ASSERT_TRUE(more_of(card) != nullptr && more_of(card)->isVisible());
-  EXPECT_EQ(visible_entries(card), 8);
-  EXPECT_EQ(more_of(card)->text(), QStringLiteral("104 more series"));
-  EXPECT_EQ(more_of(card)->accessibleName(), QStringLiteral("Show 104 more series in the legend"));
+  EXPECT_EQ(visible_entries(card), 12);
+  EXPECT_EQ(more_of(card)->text(), QStringLiteral("100 more series"));
+  EXPECT_EQ(more_of(card)->accessibleName(), QStringLiteral("Show 100 more series in the legend"));
   EXPECT_EQ(card.view().chart().lines.size(), 112U) << "all are drawn";
   EXPECT_GT(card.view().height(), card.height() / 2);
   const QImage short_one = card.picture();
@@ -74,8 +83,8 @@ TEST(AtFirst, ALegendOfManySeriesLeavesRoomForTheChart) {
   card.set_figure(of_series(111));
   EXPECT_EQ(visible_entries(card), 111) << "a refresh leaves the legend as it was switched";
   more_of(card)->click();
-  EXPECT_EQ(visible_entries(card), 8);
-  for (const int count : {9, 2}) {
+  EXPECT_EQ(visible_entries(card), 12);
+  for (const int count : {13, 2}) {
     card.set_figure(of_series(count));
     EXPECT_EQ(visible_entries(card), count);
     EXPECT_EQ(more_of(card), nullptr);
@@ -106,7 +115,7 @@ TEST(AtFirst, ALegendThatGrowsKeepsTheFocusThatItHas) {
 
 TEST(AtFirst, ATableExplainsItsFirstCases) {
   for (const auto& [lines, last] : std::vector<std::pair<int, QString>>{
-           {9, QStringLiteral("case 9: batch 9")}, {10, QStringLiteral("2 more: point at a cell")}, {30, QStringLiteral("22 more: point at a cell")}}) {
+           {13, QStringLiteral("case 13: batch 13")}, {14, QStringLiteral("2 more: point at a cell")}, {30, QStringLiteral("18 more: point at a cell")}}) {
     reports::DataTable table;
     table.columns = {{.title = "case"}, {.title = "name"}};
     for (int i = 1; i <= lines; ++i) {
@@ -119,7 +128,7 @@ TEST(AtFirst, ATableExplainsItsFirstCases) {
     view.resize(300, 300);
     view.set_table(table);
     const QStringList shown = view.legend().split(QStringLiteral(" · "));
-    EXPECT_EQ(shown.size(), lines > 9 ? 9 : lines);
+    EXPECT_EQ(shown.size(), std::min(lines, 13));
     EXPECT_EQ(shown.front(), QStringLiteral("case 1: batch 1"));
     EXPECT_EQ(shown.back(), last);
   }
